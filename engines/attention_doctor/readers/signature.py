@@ -127,6 +127,8 @@ def _in_modules(parameters, framework):
     roles = {}
     if framework == "jax" and "key" in by_name and not vocabulary.ASKS_FOR_KEYS & by_name.keys():
         roles[by_name["key"]] = "rng"
+    if {"x", vocabulary.CONTEXT_BESIDE_X} <= by_name.keys():
+        roles[by_name[vocabulary.CONTEXT_BESIDE_X]] = "context"
     if vocabulary.IMAGE_SIDES.keys() <= by_name.keys():
         roles |= {by_name[name]: side for name, side in vocabulary.IMAGE_SIDES.items()}
     return roles
