@@ -12,7 +12,7 @@ from attention_doctor import vocabulary
 from attention_doctor.calls import calling
 from attention_doctor.questions import rotations
 from attention_doctor.readers import signature
-from attention_doctor.readers.position_arguments import BASE, SHAPES, TABLES, Table
+from attention_doctor.readers.position_arguments import BASE, TABLES, Table, shapes_for
 from attention_doctor.reports.report import Report
 from function_judge.compare import equal
 
@@ -185,7 +185,8 @@ class _RotaryExam:
 
     def forms(self):
         """Every form of the tables and of the positions that its arguments may want."""
-        tables = SHAPES if {*self.roles.values()} & {*TABLES} else [None]
+        roles = [role for role in TABLES if role in self.roles.values()]
+        tables = shapes_for(roles) if roles else [None]
         positions = ("vector", "rows", "number") if "position_ids" in self.roles.values() else [""]
         return itertools.product(tables, positions)
 

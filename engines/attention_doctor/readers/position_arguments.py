@@ -80,12 +80,12 @@ def tables(arguments, widths):
     roles = [role for role in TABLES if arguments.has(role)]
     if not roles:
         return [None]
-    forms = [Table(width, *shape) for width, shape in itertools.product(widths, _shapes_for(roles)) if width % 2 == 0]
+    forms = [Table(width, *shape) for width, shape in itertools.product(widths, shapes_for(roles)) if width % 2 == 0]
     return forms if any(map(arguments.must_give, roles)) else [None, *forms]
 
 
-def _shapes_for(roles):
-    """The shapes that tables of these roles may have: what is in one array has each angle once, as in Meta's Llama."""
+def shapes_for(roles):
+    """Return the shapes that tables of these roles may have: in one array each angle stands once, as in Meta's Llama."""
     in_one = [*(("complex", axes) for repeat, axes in SHAPES if not repeat), STACKED]
     if roles == ["freqs_cis"]:
         return in_one
