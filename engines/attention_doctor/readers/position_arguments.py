@@ -85,7 +85,7 @@ def tables(arguments, widths):
 
 
 def shapes_for(roles):
-    """Return the shapes that tables of these roles may have: in one array each angle stands once, as in Meta's Llama."""
+    """Return the shapes that tables of these roles may have: one array holds each angle once, as in Meta's Llama."""
     in_one = [*(("complex", axes) for repeat, axes in SHAPES if not repeat), STACKED]
     if roles == ["freqs_cis"]:
         return in_one
