@@ -36,19 +36,28 @@ def section(plan):
     lines += [
         f"| **total** | | **{plan.total}** | **{teach}** | **{do}** | **{plan.slack}** | **{plan.half}** |",
         "",
+        *_points(plan),
     ]
+    return "\n".join(lines) + "\n"
+
+
+def _points(plan):
+    """Return what stands below a notebook's table: what is for home, what is right, and what is cut."""
+    lines = []
     if plan.home:
         lines.append(f"- **For home, or when early.** {', '.join(map(plan.quoted, plan.home))}.")
     votes = [(number, plan.right(number)) for row in plan.rows for number in row.cells]
-    if any(right for _, right in votes):
-        lines.append(f"- **Right.** {'; '.join(f'[{number}] {right}' for number, right in votes if right)}.")
+    if answers := [f"[{number}] {right}" for number, right in votes if right]:
+        lines.append(f"- **Right.** {'; '.join(answers)}.")
+    return [*lines, *_cuts(plan)]
+
+
+def _cuts(plan):
     cut = sorted((row for row in plan.rows if "cut" in row.notes), key=lambda row: row.notes["cut"])
     kept = [row.cells[0] for row in plan.rows if row.notes.get("keep")]
-    if cut:
-        late = ", ".join(f"{numbered(row.cells)} ({row.minutes})" for row in cut)
-        never = f" **Never cut** {numbered(kept)}." if kept else ""
-        lines.append(f"- **Late? Cut in this order:** {late}.{never}")
-    return "\n".join(lines) + "\n"
+    late = ", ".join(f"{numbered(row.cells)} ({row.minutes})" for row in cut)
+    never = f" **Never cut** {numbered(kept)}." if kept else ""
+    return [f"- **Late? Cut in this order:** {late}.{never}"] if cut else []
 
 
 def with_moved_numbers(text):
