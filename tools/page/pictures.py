@@ -1,4 +1,4 @@
-"""Stored pictures: the labs' for those who do not run them, and the README's two, taken in a browser; and the maps'.
+"""Stored pictures: the labs' for those who do not run them, and the README's, taken in a browser; and the maps'.
 
 A picture carries the SHA-256 of the HTML or SVG that it was taken of (text chunk `Source`), and a lab's (`data/labs`)
 or a map's (`data/maps`) also its sentence (`Description`): so an outdated one is told without a browser.
@@ -9,35 +9,24 @@ import html
 import io
 from pathlib import Path
 
-import numpy as np
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from live_pictures import card, raster, style
-from mha_helpers import course, doctor, exercises, labs
+from mha_helpers import course, doctor, labs
 from mha_helpers.attention import softmax
+from tools.page import film
 from tools.page.browser import open_browser
 from tools.site.look import style_sheet
 
 TOP = Path(__file__).parents[2]
-README_PICTURE = TOP / ".github" / "course.png"
+FILM = TOP / ".github" / "course.webp"
+FILM_STILL = TOP / ".github" / "course.png"  # its last frame, for who has asked for less motion
 DOCTOR_PICTURE = TOP / ".github" / "doctor.png"
 PREVIEW_PICTURE = TOP / ".github" / "preview.png"  # what a link to the site shows where it is shared
 # The pictures have the site's typeface, whatever they say themselves.
 LETTERS = "body, body :is(div, p, h1, svg) { font-family: var(--text) !important; }"
 SHARPNESS = 2  # pixels of the picture to one of the page, for high-resolution screens
-
-A_LEARNERS_SOFTMAX = """\
-def softmax(scores):
-    exponentials = np.exp(scores - scores.max())
-    return exponentials / exponentials.sum(axis=0, keepdims=True)
-
-exercises.softmax.check(softmax)"""
-
-ATTENTION_ON_IT = """\
-def attention(queries, keys, values):
-    weights = softmax(queries @ keys.swapaxes(-1, -2))
-    return weights @ values, weights"""
 
 # Heads cut by a reshape alone, as in https://github.com/hyunwoongko/transformer/issues/15, and the divisor of
 # https://github.com/karpathy/ng-video-lecture/pull/6.
@@ -70,22 +59,6 @@ def fingerprint(lab):
 
 def _sum(page):
     return hashlib.sha256(page.encode()).hexdigest()
-
-
-def readme_page():
-    """Return the README's picture as HTML: a mistake, its name, and the lab that shows where."""
-    namespace = {"np": np, "exercises": exercises}
-    definition, _, check = A_LEARNERS_SOFTMAX.rpartition("\n")
-    exec(f"{definition}\n{ATTENTION_ON_IT}", namespace)
-
-    code = (
-        f'<pre style="margin:0; padding:10px 14px; background:#f2f2f2; color:{style.INK}; font-size:14px">'
-        f"{html.escape(A_LEARNERS_SOFTMAX)}</pre>"
-    )
-    result = eval(check, namespace)
-    lab = labs.qkv_workbench(namespace["attention"])
-    panel = f'<div style="font-family:{style.FONT}; font-size:14px; margin:10px 0 16px">{result._repr_html_()}</div>'
-    return code + panel + card.still(lab.title, lab.task, lab.draw(lab.state, namespace["attention"]), note="")
 
 
 def doctor_page():
@@ -125,8 +98,7 @@ def wanted():
     for name in labs.__all__:
         lab = getattr(labs, name)()
         found[stored_picture(name)] = first_page(lab), card.STILL_WIDTH, fingerprint(lab)
-    others = (README_PICTURE, readme_page(), card.STILL_WIDTH), (DOCTOR_PICTURE, doctor_page(), 800)
-    for path, page, width in (*others, (PREVIEW_PICTURE, preview_page(), 600)):
+    for path, page, width in ((DOCTOR_PICTURE, doctor_page(), 800), (PREVIEW_PICTURE, preview_page(), 600)):
         found[path] = page, width, {"Source": _sum(page)}
     return found
 
@@ -155,9 +127,16 @@ def retake():
         if carried(path) != texts:
             _store(raster.png(svg, ""), path, texts)
     outdated = {path: found for path, found in wanted().items() if carried(path) != found[-1]}
-    if not outdated:
+    texts_of_film = {"Source": _sum("".join(film.pages()))}
+    film_is_old = carried(FILM_STILL) != texts_of_film
+    if not outdated and not film_is_old:
         return
     with open_browser() as browser:
+        if film_is_old:
+            frames = film.record(browser, SHARPNESS)
+            FILM.write_bytes(film.webp(frames))
+            _report(FILM)
+            _store(frames[-1][0], FILM_STILL, texts_of_film)
         for path, (content, width, texts) in outdated.items():
             # What moves is shown where it arrives: in the midst of it, words would stand beside other words' numbers.
             page = browser.new_page(
@@ -185,4 +164,8 @@ def _store(png, path, texts):
     picture.convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=2).save(
         path, pnginfo=chunks, optimize=True
     )
+    _report(path)
+
+
+def _report(path):
     print(f"{path.relative_to(TOP)}: {path.stat().st_size / 1000:.0f} kB")
