@@ -52,12 +52,8 @@ def sentence(result):
 
 
 WIDTHS, HEIGHT = (344, 292), 328
-LEFT, LONG, MIDDLE, HIGH = (
-    28,
-    4.75,
-    128,
-    4.5,
-)  # where walks begin, a toss's pixels, the height of 0, and a step's pixels
+LEFT, LONG = 28, 4.75  # where walks begin, and a toss's pixels
+MIDDLE, HIGH = 142, 4.5  # the height of 0, and a step's pixels
 FARTHEST = 24  # steps that there is room for, up and down
 GATE = MIDDLE + FARTHEST * HIGH + 22
 BAR_LEFT, BAR_ROOM = 36, 170
@@ -80,7 +76,8 @@ def render(result):
 
 def _walks(result):
     yield chips.button(1, 1, 92, "Throw", press="Throw", dim=result.n_walks == THROWN[-1])
-    yield svg.text(104, 18, f"{result.n_walks} walk{'s' if result.n_walks != 1 else ''}", bold=True)
+    drawn = f", {DRAWN} of them drawn" if result.n_walks > DRAWN else ""
+    yield svg.text(104, 18, f"{result.n_walks} walk{'s' if result.n_walks != 1 else ''}{drawn}", bold=True)
     for step in (-20, -10, 0, 10, 20):
         y = MIDDLE - step * HIGH
         yield svg.line(LEFT, y, _x(AFTER[-1]), y, colour=style.INK if step == 0 else style.GRID)
