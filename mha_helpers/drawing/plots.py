@@ -433,7 +433,9 @@ def _scale_curves(ax, x, values, doubling, wide):
         ax.minorticks_off()
     if wide:
         ax.set_yscale("log")
-    elif 0 <= values.min() < 0.6 * values.max():
+        return
+    ax.locator_params("y", nbins=6)  # a number that doesn't depend on the room: a layout finds out how much there is
+    if 0 <= values.min() < 0.6 * values.max():
         ax.lines[-1].sticky_edges.y.append(0)  # the axis begins there; what shares it may still be higher
         ax.update_datalim([(x[0], 0)])
         ax.autoscale_view()

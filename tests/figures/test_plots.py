@@ -29,6 +29,9 @@ PLOTS = {
         [[0.7, 0.1], [-0.1, np.nan]], ["tired", LONG], series=["cat", "mat"], lines={"guessing": 0.5}, **options
     ),
     "curves": lambda **options: figures.curves([1, 2, 4], [[1, 2, 3], [3, 2, 1]], ["a", "b"], x_name="d_k", **options),
+    "losses": lambda **options: figures.curves(
+        range(250, 1250, 250), [[2.58, 1.94, 1.5, 1.26], [2.2, 1.87, 1.6, 1.48]], ["seen", "new"], **options
+    ),
 }
 
 
