@@ -9,8 +9,7 @@ from tools.writing.solve import ASK
 
 COMMONEST = 3  # wrong answers of an exercise on the sheet
 CODE = re.compile(r"<code>(.*?)</code>")
-PIECES = re.compile(r"(?:&\w+;|[^.(,= &])+[.(,= ]*")  # a name or a slug, with what follows it
-WHOLE = r"<span>\g<0></span><wbr>"
+BETWEEN_NAMES = re.compile(r"(?<=[(, ])|(?<=\.)(?=\w{4})")  # a file's ending is no name
 TIME = re.compile(r"([01]\d|2[0-3]):([0-5]\d)")
 
 
@@ -106,9 +105,14 @@ def with_whole_names(page):
     Examples
     --------
     >>> with_whole_names("<code>labs.two_banks</code>")
-    '<code><span>labs.</span><wbr><span>two_banks</span><wbr></code>'
+    '<code><span>labs.</span><wbr><span>two_banks</span></code>'
     """
-    return CODE.sub(lambda code: f"<code>{PIECES.sub(WHOLE, code[1])}</code>", page)
+
+    def in_pieces(code):
+        pieces = (f"<span>{piece}</span>" for piece in BETWEEN_NAMES.split(code[1]))
+        return f"<code>{'<wbr>'.join(pieces)}</code>"
+
+    return CODE.sub(in_pieces, page)
 
 
 def mistake_to_type(page):
