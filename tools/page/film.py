@@ -42,7 +42,7 @@ body {{ margin: 0; width: {WIDTH}px; height: {HEIGHT}px; overflow: hidden; font:
 .act section.mha-lab {{ margin: 0; }}
 .act .mha-readout, .act .mha-live-at, .act details {{ display: none; }}
 pre {{ margin: 0 0 12px; padding: 12px 14px; height: 7em; font: 15px/1.4 monospace; background: #f2f2f2;
-  border-left: 5px solid {style.ACCENT}; }}
+  border-left: 5px solid {style.INK}; }}
 #caret {{ border-right: 2px solid {style.INK}; }}
 .mha-bad {{ font-size: 15px; }}
 </style>"""
