@@ -8,7 +8,7 @@ from live_pictures import marks, svg
 from live_pictures.card import Picture
 from live_pictures.controls import dropdown
 from live_pictures.options import Form
-from mha_helpers.drawing.tables import attends
+from mha_helpers.drawing.plots import attends
 from mha_helpers.labs.lab import Lab
 from mha_helpers.labs.pressed_arcs import pressed_arcs
 from mha_helpers.labs.real_model.head_browser import SENTENCE, words_of
