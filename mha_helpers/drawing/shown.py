@@ -91,9 +91,10 @@ class CourseAxes(Axes):
         return Plot(self)._repr_mimebundle_(**kwargs)
 
 
-def letters(width: float) -> int:
-    """Return how many letters of a title stand in a line above axes, whose rows' names take some of their width."""
-    return max(10, int(9.2 * width))
+def wrapped(title: str, ax: Axes) -> str:
+    """Break a title into lines that have room above its axes, whose rows' names will take some of their width."""
+    inches = ax.figure.get_figwidth() * ax.get_position().width
+    return textwrap.fill(title, max(10, int(9.2 * inches)), break_long_words=False, break_on_hyphens=False)
 
 
 @contextmanager
@@ -109,8 +110,7 @@ def axes(ax: Axes | None, width: float, height: float, title: str) -> Iterator[A
     with sheets.context(SHEET):
         drawing = Drawing(figsize=(width, height))
         ax = drawing.add_subplot(axes_class=CourseAxes)
-        lines = len(textwrap.wrap(title, letters(width * ax.get_position().width)))
-        drawing.set_figheight(height + 0.18 * lines)
+        drawing.set_figheight(height + 0.18 * len(wrapped(title, ax).splitlines()))
         yield ax
 
 
@@ -120,7 +120,7 @@ def say(ax: Axes, title: str, sentence: Callable[[str], str]) -> Axes:
     A figure of pyplot's that holds such a plot is then shown with its sentences, too.
     """
     if title:
-        ax.set_title(textwrap.fill(title, letters(ax.figure.get_figwidth() * ax.get_position().width)), loc="left")
+        ax.set_title(wrapped(title, ax), loc="left")
     _sentences[ax] = sentence
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
