@@ -40,13 +40,8 @@ def recognise_two(
     places = sorted({place for trial in probes for output in outputs for place in _seen(catalogue, trial, output)})
     if len(places) < 2:
         return ()
-    trials = [trial for trial in (*probes, *trials) if not (trial.case.error_is_fine and trial.actual.error)]
-    parts = list(itertools.product(trials, outputs))  # each output of each case by itself
-    explained, hidden = np.zeros((2, len(places), len(parts)), bool)
-    for (row, place), (column, (trial, output)) in itertools.product(enumerate(places), enumerate(parts)):
-        given = catalogue.outcome(place, trial.case)
-        explained[row, column] = same(given, trial.actual, output)
-        hidden[row, column] = same(given, trial.expected, output)
+    parts = list(itertools.product((*probes, *trials), outputs))  # each output of each case by itself
+    explained, hidden = _compared(catalogue, places, parts)
     is_plain = np.array([not trial.case.edge for trial, _ in parts])
     asked = [known in (None, catalogue.programs[place][0]) for place in places]
     for view in (np.full(len(parts), True), is_plain):
@@ -54,6 +49,16 @@ def recognise_two(
             most_seen_first = sorted(best, key=lambda row: hidden[row, is_plain].sum())
             return tuple(catalogue.programs[places[row]][0] for row in most_seen_first)
     return ()
+
+
+def _compared(catalogue, places, parts):
+    """Tell of each program, in each part, whether it explains the answer, and whether it can't show."""
+    explained, hidden = np.zeros((2, len(places), len(parts)), bool)
+    for (row, place), (column, (trial, output)) in itertools.product(enumerate(places), enumerate(parts)):
+        given = catalogue.outcome(place, trial.case)
+        explained[row, column] = same(given, trial.actual, output)
+        hidden[row, column] = same(given, trial.expected, output)
+    return explained, hidden
 
 
 def _explaining_together(explained, hidden, asked):

@@ -49,7 +49,7 @@ FRACTIONS_CUT_OFF = (
 )
 TWO_ANSWERS = "Called twice with the same arguments, it gives two different answers."
 FROM_ITS_ARGUMENTS = "Whatever it needs must come from its arguments."
-BESIDE_IT = "It isn't all: with {}, something else is wrong as well. Mend this first, and check again."
+BESIDE_IT = "That isn't all: with {}, something else is wrong as well. Mend this first, and check again."
 MAX_WATCHED = 2  # cases
 
 
@@ -354,7 +354,11 @@ def known_in_part(answer: Answer) -> Verdict | None:
         return None
     task = answer.task
     part = recognise_in_part(task.catalogue, answer.trials, lambda case: is_single(task, case), task.first_output)
-    telling = [trial for trial in answer.trials if not trial.case.is_degenerate]
+    telling = [
+        trial
+        for trial in answer.trials
+        if not (trial.case.is_degenerate or (trial.case.error_is_fine and trial.actual.error))
+    ]
     if two := recognise_two(task.catalogue, answer.probed(), telling, part):
         first, second = two
         sentences = f"Two mistakes at once. {first.message}", f"Second, once that is mended: {second.message}"

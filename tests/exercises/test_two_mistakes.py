@@ -187,4 +187,4 @@ def test_a_draft_without_a_mask_has_its_other_mistake_named_as_well():
 def test_where_only_one_can_be_told_it_is_said_that_it_is_not_all():
     result = check("masked_attention", "fill 0", "axis=-2")
     assert (result.mistake, result.also) == ("softmax-over-queries", None)
-    assert "It isn't all: with scattered holes, something else is wrong as well." in result.message
+    assert "That isn't all: with scattered holes, something else is wrong as well." in result.message

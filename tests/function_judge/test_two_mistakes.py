@@ -65,7 +65,7 @@ def test_what_they_do_not_explain_has_no_name(function):
 def test_one_is_named_where_the_other_has_to_do_with_a_choice():
     verdict = judge(TASK, lambda row, step, kept=None: row / step + (0 if kept is None else 7))
     assert (verdict.mistake, verdict.also) == ("not-moved", None)
-    assert "It isn't all: with a choice, something else is wrong as well." in verdict.message
+    assert "That isn't all: with a choice, something else is wrong as well." in verdict.message
 
 
 def test_of_two_that_give_the_same_the_probes_tell_which_it_is():
