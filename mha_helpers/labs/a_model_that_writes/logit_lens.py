@@ -9,6 +9,7 @@ import numpy as np
 
 from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
+from live_pictures.chips import player
 from live_pictures.controls import NAMED, radio, whole_number
 from live_pictures.options import Form, StaticPage
 from live_pictures.style import number
@@ -138,6 +139,7 @@ def sentence(result):
 
 WIDTHS, HEIGHT = (344, 296), 282  # of the two pictures
 TRACK, STOP = (60, 44), 62  # of the blocks: where its first value stands, and from one to the next
+PACE = 1200  # milliseconds from block to block, when they follow each other
 CELL, GAP = 24, 8  # a character's side, and what is between two lines of text
 FIRST_LINE = 102  # where the text begins
 ROW, LIKELY = 40, 42  # of the likeliest: a block's row, and a character's column
@@ -158,7 +160,11 @@ def _ruler(result):
     x, y = TRACK
     track = [(x + STOP * count, y) for count in range(N_BLOCKS + 1)]
     ours = losses(result.right, result.came)
+    again = {"sets": {"blocks": 0}} if result.blocks == N_BLOCKS else {}
     yield svg.text(0, 14, "Stop after so many blocks", bold=True)
+    yield player(
+        4, y - 13, "play the blocks", press="Next block", every=PACE, starts=N_BLOCKS, tip="Play the blocks.", **again
+    )
     yield svg.line(x, y, track[-1][0], y, colour=EDGE, width=3)
     for count, (at, _) in enumerate(track):
         bold = count == result.blocks
@@ -263,9 +269,10 @@ def logit_lens(function: Callable | None = None) -> Lab:
         title="logit lens",
         task="Drag the knob from 4 blocks back to 0: which guesses go first? Press a character to see its likeliest.",
         controls={"text": text, "blocks": blocks, "place": place},
+        actions={"Next block": lambda state: {"blocks": min(state["blocks"] + 1, N_BLOCKS)}},
         form=Form(
             rows=([blocks, place], [text, Lab.BUTTONS]),
-            on_picture=("blocks", "place"),
+            on_picture=("blocks", "place", "Next block"),
         ),
         compute=compute,
         render=render,

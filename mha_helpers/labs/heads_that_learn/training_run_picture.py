@@ -5,7 +5,7 @@ from collections import defaultdict
 import numpy as np
 
 from live_pictures import marks, style, svg
-from live_pictures.chips import PART, grip
+from live_pictures.chips import PART, grip, player
 from live_pictures.style import number
 from mha_helpers.drawing import palette
 
@@ -25,6 +25,7 @@ GUESSES = {
     None: (style.PAPER, style.QUIET),
 }
 LOOKED_AT = {"before": ("on the", "token before"), "followed": ("on what", "followed")}  # one line, or two
+PACE = 700  # milliseconds from step to step, when they follow each other
 STEP_MEAN = 10  # steps of which the curve shows the mean
 GUESSING = np.log(16)
 
@@ -70,7 +71,14 @@ def _curve(result, moments):
     def place(step, loss):
         return round(left + width * step / last, 1), round(top + height * (1 - min(loss, 3) / 3), 1)
 
+    again = {"sets": {"step": moments[0]}} if result.step == moments[-1] else {}
     parts = [svg.text(0, 14, "Loss of each step, in nats", bold=True)]
+    parts.append(
+        player(
+            200, 0, "play the training", press="Later", every=PACE, starts=len(moments) - 1,
+            tip="Play the training.", **again,
+        )
+    )  # fmt: skip
     for loss in (0, 1, 2, 3):
         _, y = place(0, loss)
         parts.append(svg.line(left, y, left + width, y, colour=style.GRID))
