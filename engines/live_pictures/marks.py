@@ -16,6 +16,8 @@ lights : sequence of str, optional
     The parts that light up meanwhile.
 part : str, optional
     Its name from picture to picture, see `part`.
+after : int, optional
+    For how many milliseconds a part waits before it glides, so that not everything moves at once.
 """
 
 import html
@@ -42,6 +44,7 @@ def radio(
     tip: str | None = None,
     lights: Iterable[str] = (),
     part: str | None = None,
+    after: int | None = None,
 ) -> str:
     """Make a fragment one of several choices: a radio button, in one group with all that set the same controls.
 
@@ -61,13 +64,15 @@ def radio(
     """
     return _marked(
         fragment, choose=sets, brings=also_sets or None, sweep=sweep, glance=glance or None, name=name, tip=tip,
-        lights=list(lights) or None, part=part,
+        lights=list(lights) or None, part=part, after=after,
     )  # fmt: skip
 
 
-def alias(fragment: str, sets: Values, *, tip: str | None = None, part: str | None = None) -> str:
+def alias(
+    fragment: str, sets: Values, *, tip: str | None = None, part: str | None = None, after: int | None = None
+) -> str:
     """Let a press of a fragment set what another mark does: it needs no input of its own, as its twin has one."""
-    return _marked(fragment, also=sets, tip=tip, part=part)
+    return _marked(fragment, also=sets, tip=tip, part=part, after=after)
 
 
 def switch(

@@ -14,6 +14,7 @@ const MARKS = "[data-choose], [data-switch], [data-press], [data-sets], [data-pl
 const FINGER = 24; // pixels: no input is smaller
 const REST = 100; // milliseconds without a move, after which what the page has computed is asked for, too
 const SPEECH = 350; // milliseconds: no more often does the read-out change, or a drag floods a screen reader
+const GLANCE = 28; // words of the read-out that are seen at once, with "What you see:"
 const GLIDE = { duration: 450, easing: "ease-in-out" };
 const ARROWS = { ArrowLeft: ["across", "stepDown"], ArrowRight: ["across", "stepUp"],
   ArrowUp: ["up", "stepUp"], ArrowDown: ["up", "stepDown"] };
@@ -32,6 +33,8 @@ function attach(card, answerer) {
   const data = read(card.querySelector(".mha-modules script[data-live]")?.dataset.given);
   const id = `mha${++nLabs}`, inputs = new Map(), groups = new Map(); // both by what they set
   const over = make("div", { className: "mha-over" }), status = make("p", { className: "mha-status", role: "status" });
+  const more = make("details", { className: "mha-more" }), rest = make("p");
+  more.append(make("summary", { textContent: "more" }), rest);
   const drop = document.createElementNS("http://www.w3.org/2000/svg", "rect");
   let state = {}, inPicture = {}, asked = 0, unanswered = {}; // what is set here, and in the picture that is shown
   let live = null, parts = new Map(), places = new Map(), held = null, isDragged = false;
@@ -81,8 +84,9 @@ function attach(card, answerer) {
         gliding.push(part.animate(along, { ...GLIDE, duration: 2 * GLIDE.duration }));
         continue;
       }
+      const after = Number(part.dataset.after ?? 0), when = { ...GLIDE, delay: after, fill: "backwards" };
       const scale = isBlock ? `${old.width / now.width} ${old.height / now.height}` : "1";
-      gliding.push(part.animate([{ translate: `${dx}px ${dy}px`, scale }, { translate: "0 0", scale: "1" }], GLIDE));
+      gliding.push(part.animate([{ translate: `${dx}px ${dy}px`, scale }, { translate: "0 0", scale: "1" }], when));
     }
   }
   function compute() { // what the page knows by itself while the answer is awaited
@@ -111,8 +115,15 @@ function attach(card, answerer) {
     next = text;
     waiting ||= setTimeout(() => {
       [waiting, last] = [0, performance.now()];
-      if (status.textContent !== next) status.textContent = next;
+      tell(next);
     }, played.isOn() ? 0 : Math.max(0, last + SPEECH - performance.now())); // what plays is not read aloud, and is kept in step
+  }
+
+  function tell(text) { // what has not changed is not written anew, or it would be read aloud again
+    const [first, others] = inShort(text);
+    if (status.textContent !== first) status.textContent = first;
+    if (rest.textContent !== others) rest.textContent = others;
+    more.classList.toggle("mha-empty", !others);
   }
 
   function startedOrStopped() {
@@ -394,9 +405,9 @@ function attach(card, answerer) {
 
   drop.classList.add("mha-drop");
   card.classList.add("mha-touched"); // the form that the picture replaces goes
-  status.textContent = sentence.textContent;
+  tell(sentence.textContent);
   place.append(over);
-  readout.append(status);
+  readout.append(status, more);
   new MutationObserver(drawn).observe(content, { childList: true });
   new MutationObserver(() => say(sentence.textContent)).observe(sentence, { childList: true });
   new ResizeObserver(async () => { // what glides is measured when it has arrived
@@ -404,6 +415,16 @@ function attach(card, answerer) {
     put(inputs.values());
   }).observe(place);
   drawn();
+}
+
+function inShort(text) { // the sentences that a glance takes in, and those behind "more"
+  const sentences = text.split(/(?<=[.?]) +/), isWord = piece => /[\p{L}\p{N}]/u.test(piece);
+  let n = 0;
+  for (let words = 0; n < sentences.length; n += 1) {
+    words += sentences[n].split(" ").filter(isWord).length;
+    if (n && words > GLANCE) break;
+  }
+  return [sentences.slice(0, n).join(" "), sentences.slice(n).join(" ")];
 }
 
 /* ---- who answers ---- */

@@ -14,6 +14,7 @@ from mha_helpers.labs.output_projection import block_tour, which_bug
 from mha_helpers.labs.splitting.shape_tracer import STAGES
 
 SENTENCE_ENDS = re.compile(r"(?<=[.?]) ")
+MAX_WORDS = 25  # that are seen at once; further sentences are behind "more"
 
 
 def readouts(make, states, *functions):
@@ -30,6 +31,9 @@ def readouts(make, states, *functions):
             else:
                 lab.set(**step)
         picture = lab.draw(lab.state, lab.function)
+        first = SENTENCE_ENDS.split(picture.sentence)[0]
+        n_words = len(re.findall(r"\S*\w\S*", first))
+        assert n_words <= MAX_WORDS, f"{name}: {n_words} words before the first full stop: {first}"
         notice = "" if functions else picture.notice.removeprefix(usual)  # a learner's is tested lab by lab
         found[name] = SENTENCE_ENDS.split(f"{picture.sentence} {notice}".strip())
     return found
@@ -877,42 +881,53 @@ def test_softmax_scaling():
     assert readouts(labs.softmax_scaling, states) == snapshot(
         {
             "first": [
-                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8); the largest weight is 0.99: a nudge moves hardly anything."
+                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8).",
+                "The largest weight is 0.99: a nudge moves hardly anything.",
             ],
             "divided by sqrt(d_k)": [
-                "Divided by sqrt(d_k) = 8, at d_k = 64, the scores spread by 1.00 instead of 7.99; the largest weight is 0.34: the weights differ, and a nudge still moves them."
+                "Divided by sqrt(d_k) = 8, at d_k = 64, the scores spread by 1.00 instead of 7.99.",
+                "The largest weight is 0.34: the weights differ, and a nudge still moves them.",
             ],
             "divided by d_k": [
-                "Divided by d_k = 64, at d_k = 64, the scores spread by 0.12 instead of 7.99; the largest weight is 0.15: the weights are nearly equal (1/8 each), and no key stands out."
+                "Divided by d_k = 64, at d_k = 64, the scores spread by 0.12 instead of 7.99.",
+                "The largest weight is 0.15: the weights are nearly equal (1/8 each), and no key stands out.",
             ],
             "divided by sqrt(d_model)": [
-                "Divided by sqrt(d_model) = 22.63 (d_model = 512), at d_k = 64, the scores spread by 0.35 instead of 7.99; the largest weight is 0.19: the weights are nearly equal (1/8 each), and no key stands out."
+                "Divided by sqrt(d_model) = 22.63 (d_model = 512), at d_k = 64, the scores spread by 0.35 instead of 7.99.",
+                "The largest weight is 0.19: the weights are nearly equal (1/8 each), and no key stands out.",
             ],
             "a small d_k": [
-                "Not divided, at d_k = 4, the scores spread by 1.95 (sqrt(d_k) = 2); the largest weight is 0.48: the weights differ, and a nudge still moves them.",
+                "Not divided, at d_k = 4, the scores spread by 1.95 (sqrt(d_k) = 2).",
+                "The largest weight is 0.48: the weights differ, and a nudge still moves them.",
                 "At d_k = 4 a divisor hardly matters.",
             ],
             "a large d_k": [
-                "Not divided, at d_k = 512, the scores spread by 22.77 (sqrt(d_k) = 22.63); the largest weight is 1.00: a nudge moves hardly anything."
+                "Not divided, at d_k = 512, the scores spread by 22.77 (sqrt(d_k) = 22.63).",
+                "The largest weight is 1.00: a nudge moves hardly anything.",
             ],
             "nearly equal": [
-                "Divided by d_k = 256, at d_k = 256, the scores spread by 0.06 instead of 15.79; the largest weight is 0.14: the weights are nearly equal (1/8 each), and no key stands out."
+                "Divided by d_k = 256, at d_k = 256, the scores spread by 0.06 instead of 15.79.",
+                "The largest weight is 0.14: the weights are nearly equal (1/8 each), and no key stands out.",
             ],
             "-1000 added": [
-                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8); the largest weight is 0.99: a nudge moves hardly anything.",
+                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8).",
+                "The largest weight is 0.99: a nudge moves hardly anything.",
                 "Adding −1000 to every score has changed no weight.",
                 "Naive exp(s) / sum gives NaN.",
             ],
             "10 added": [
-                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8); the largest weight is 0.99: a nudge moves hardly anything.",
+                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8).",
+                "The largest weight is 0.99: a nudge moves hardly anything.",
                 "Adding 10 to every score has changed no weight.",
             ],
             "100 added": [
-                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8); the largest weight is 0.99: a nudge moves hardly anything.",
+                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8).",
+                "The largest weight is 0.99: a nudge moves hardly anything.",
                 "Adding 100 to every score has changed no weight.",
             ],
             "1000 added": [
-                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8); the largest weight is 0.99: a nudge moves hardly anything.",
+                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8).",
+                "The largest weight is 0.99: a nudge moves hardly anything.",
                 "Adding 1000 to every score has changed no weight.",
                 "Naive exp(s) / sum gives NaN.",
             ],
@@ -938,15 +953,18 @@ def test_softmax_scaling_of_wrong_functions():
     assert found == snapshot(
         {
             "naive": [
-                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8); the weights hold NaN or infinity, so they cannot be measured.",
+                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8).",
+                "The weights hold NaN or infinity, so they cannot be measured.",
                 "Naive exp(s) / sum gives NaN.",
             ],
             "over_rows": [
-                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8); the weights hold NaN or infinity, so they cannot be measured.",
+                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8).",
+                "The weights hold NaN or infinity, so they cannot be measured.",
                 "Naive exp(s) / sum gives NaN.",
             ],
             "negative": [
-                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8); these are no weights: they must be 0 or more and sum to 1, and their sum is 1.",
+                "Not divided, at d_k = 64, the scores spread by 7.99 (sqrt(d_k) = 8).",
+                "These are no weights: they must be 0 or more and sum to 1, and their sum is 1.",
                 "Naive exp(s) / sum gives NaN.",
             ],
         }
@@ -1453,12 +1471,17 @@ def test_writer():
                 "Layer 3, head 1: “e” looks most at “o” (3 back, 0.99).",
             ],
             "no text": [
-                "Nothing was written, and your text is still there: the text is empty; give at least one character, such as a line break, '\\n'.",
+                "Nothing was written, and your text is still there.",
+                "The text is empty.",
+                "Give at least one character, such as a line break, '\\n'.",
                 "Change the text, or press Reset.",
             ],
             "unknown letters": [
-                "Nothing was written, and your text is still there: the model has never seen 'ï', '€'; it knows the letters from A to Z and a to z, blanks, line breaks and ! $ & ' , - .",
-                "3 : ; ?.",
+                "Nothing was written, and your text is still there.",
+                "The model has never seen 'ï', '€'.",
+                "It knows the letters from A to Z and a to z, blanks, line breaks and ! $ & ' , - .",
+                "3 : .",
+                "?.",
                 "Change the text, or press Reset.",
             ],
             "a twin": [

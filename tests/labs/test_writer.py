@@ -200,9 +200,9 @@ def test_it_goes_on_beyond_the_context():
 @pytest.mark.parametrize(
     ("typed", "why"),
     [
-        ("", "the text is empty; give at least one character"),
-        ("naïve €", "the model has never seen 'ï', '€'; it knows the letters from A to Z"),
-        ("<script>#", "the model has never seen '#', '<', '>'"),
+        ("", "The text is empty. Give at least one character"),
+        ("naïve €", "The model has never seen 'ï', '€'. It knows the letters from A to Z"),
+        ("<script>#", "The model has never seen '#', '<', '>'"),
     ],
 )
 def test_what_cannot_be_read_is_said_and_nothing_is_lost(typed, why):
@@ -211,7 +211,7 @@ def test_what_cannot_be_read_is_said_and_nothing_is_lost(typed, why):
     for name in ("One character", "Write on"):
         lab.buttons[name].click()
     assert lab.controls["text"].value == typed
-    assert f"your text is still there: {html.escape(why)}" in lab.readout.value
+    assert f"your text is still there. {html.escape(why)}" in lab.readout.value
     lab.set(text="To be")
     assert "After “To␣be”" in lab.readout.value
 
@@ -295,7 +295,7 @@ def test_without_the_model_there_is_a_message(monkeypatch):
 
     monkeypatch.setattr(decoder, "load", load)
     lab = writer()
-    assert "damaged" in lab.readout.value
+    assert "Damaged" in lab.readout.value
     lab.buttons["Write on"].click()
     assert lab.controls["text"].value == FIRST["text"]
 

@@ -206,7 +206,9 @@ def shown(character):
 def sentence(result):
     """Describe the picture."""
     if isinstance(result, Stopped):
-        return f"Nothing was written, and your text is still there: {result.why}."
+        why, *hints = result.why.split("; ")
+        sentences = (part[0].upper() + part[1:] for part in (why, *hints))
+        return f"Nothing was written, and your text is still there. {'. '.join(sentences)}."
     readout = [_expected(result)]
     if result.twin != NONE:
         readout.append(f"The twin, {result.twin}, expects {_likeliest(result, result.comparison)}, and it writes.")

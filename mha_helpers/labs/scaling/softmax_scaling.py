@@ -115,11 +115,11 @@ def sentence(result):
     """Describe the picture."""
     spread = number(result.spread)
     if result.divided_by == UNSCALED:
-        readout = [f"Not divided, at d_k = {result.d_k}, the scores spread by {spread} (sqrt(d_k) = {_root(result)});"]
+        readout = [f"Not divided, at d_k = {result.d_k}, the scores spread by {spread} (sqrt(d_k) = {_root(result)})."]
     else:
         now = number(result.spread / result.divisor)
         readout = [
-            f"Divided by {_divisor(result)}, at d_k = {result.d_k}, the scores spread by {now} instead of {spread};"
+            f"Divided by {_divisor(result)}, at d_k = {result.d_k}, the scores spread by {now} instead of {spread}."
         ]
     readout.append(_weights_in_words(result))
     if result.divided_by == UNSCALED and result.usual[-1] > HARDLY_WORSE * result.scaled_norm:
@@ -142,11 +142,11 @@ def _root(result):
 
 def _weights_in_words(result):
     if not np.isfinite(result.weights).all():
-        return "the weights hold NaN or infinity, so they cannot be measured."
+        return "The weights hold NaN or infinity, so they cannot be measured."
     with np.errstate(over="ignore"):
         total = result.weights.sum()
     if abs(total - 1) > 1e-3 or result.weights.min() < 0:
-        return f"these are no weights: they must be 0 or more and sum to 1, and their sum is {total:.4g}."
+        return f"These are no weights: they must be 0 or more and sum to 1, and their sum is {total:.4g}."
     entropy, largest, norm = result.measured
     if norm < 0.05:
         verdict = "a nudge moves hardly anything"
@@ -156,7 +156,7 @@ def _weights_in_words(result):
         verdict = f"the weights are nearly equal (1/{N_KEYS} each), and no key stands out"
     else:
         verdict = "the weights differ, and a nudge still moves them"
-    return f"the largest weight is {number(largest)}: {verdict}."
+    return f"The largest weight is {number(largest)}: {verdict}."
 
 
 def _naive_in_words(result):

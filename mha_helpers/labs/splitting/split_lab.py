@@ -198,6 +198,7 @@ def _place(heads, entry):
 
 
 PACE = 1600  # milliseconds from step to step, when they follow each other
+TOKEN_BY_TOKEN, FOLLOWED_LAST = 60, 550  # milliseconds until a token's entries set out, and the one that is followed
 MARKS = {"right": ("✓", style.GOOD), "wrong": ("✗", style.ALARM), "yours": ("", style.INK)}
 
 
@@ -297,11 +298,12 @@ def _to_follow(cell, value, way, result):
     if value not in result.X:
         return cell
     token, feature = (int(digit) for digit in divmod(value, 100))
+    after = FOLLOWED_LAST if value == result.entry else TOKEN_BY_TOKEN * token
     entry = {"token": token, "feature": feature}
     if way == "right":
         name = f"{TOKENS[token]}, feature {feature}: entry {value:.0f}"
-        return marks.radio(cell, entry, name=name, part=f"{way} {value:.0f}")
-    return marks.alias(cell, entry, part=f"{way} {value:.0f}")
+        return marks.radio(cell, entry, name=name, part=f"{way} {value:.0f}", after=after)
+    return marks.alias(cell, entry, part=f"{way} {value:.0f}", after=after)
 
 
 def _width(result):
