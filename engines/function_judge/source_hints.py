@@ -74,6 +74,7 @@ def overwritten(function: Callable) -> str | None:
 
 def never_used(function: Callable) -> str | None:
     """Say of a line that computes more than a size that nothing uses it; None without such a line."""
+    # Of sizes that are unpacked together, `batch, n, d = X.shape`, not all need to be used.
     of_sizes = re.compile(r"\w+\.(shape|ndim|size)\b|\blen\(\w+\)|\b(np|math)\.\w+")
     for definition in filter(_gives_something, _definitions(function)):
         for line in _unused(definition):
@@ -90,6 +91,7 @@ def never_used(function: Callable) -> str | None:
 def return_in_loop(function: Callable) -> str | None:
     """Say of a loop that it returns in its first round; None where each goes on."""
     for node in (node for definition in _definitions(function) for node in ast.walk(definition)):
+        # Under an `if` a `return` may well end a loop early, so only one that stands in the loop itself counts.
         if isinstance(node, ast.For | ast.While) and any(isinstance(line, ast.Return) for line in node.body):
             return "A `return` stands inside the loop, which ends there in its first round. Move it out, to the left."
     return None
@@ -100,6 +102,7 @@ def zero_times_infinity(function: Callable) -> str | None:
     for product in (node for definition in _definitions(function) for node in ast.walk(definition)):
         match product:
             case ast.BinOp(left, ast.Mult(), right):
+                # A plain number or np.ones times infinity is a way to write infinity: nothing there is 0.
                 sides = {ast.unparse(side).lstrip("-") for side in (left, right)}
                 if sides & _INFINITE and not any(re.fullmatch(r"[\d.]+|np\.ones.*", side) for side in sides):
                     return (
@@ -113,6 +116,7 @@ def no_return(function: Callable) -> str | None:
     """Say of a function of the learner's own that it has no `return`, though its result is used; None without one."""
     definitions = _definitions(function)
     for definition in definitions:
+        # A helper that is only called, on a line of its own, needs no `return`: it may write into what it is given.
         alone = {line.value.func for line in _inside(definition) if _is_call_alone(line)}
         used = {name.id for name in _names(ast.walk(definition)) if name not in alone}
         for helper in definitions:
@@ -140,6 +144,7 @@ def why_none(function: Callable) -> str:
 
 def _definitions(function):
     """Return the definitions of a learner's function, of those in it, and of those beside it that it calls."""
+    # What stands in another module was written for something else, and is right as far as anybody knows.
     functions = [function]
     for item in functions:  # it grows on the way
         names = global_names(code_of(item)) if code_of(item) else ()
@@ -204,6 +209,7 @@ def _gives_none(owner, name):
 def _used_where_none(definition):
     """Say of an argument that it is used only where it is None."""
     nodes = list(ast.walk(definition))
+    # `if row is None: row = ...` gives it a value there, and uses that afterwards.
     arguments = _parameters(definition) - {name.id for name in _names(nodes, ast.Store)}
     for node in (node for node in nodes if isinstance(node, ast.If | ast.IfExp)):
         asked, steps = _taken_where_none(node)
@@ -229,6 +235,7 @@ def _taken_where_none(condition):
 
 def _one_list(definition):
     """Say of rows that are written into that they are one and the same list."""
+    # Rows that are exchanged as a whole, `rows[i] = ...`, may be one list at first; single cells show the fault.
     nodes = list(ast.walk(definition))
     rows = {ast.unparse(part) for part in _written_into(nodes)}
     cells = {ast.unparse(part.value) for part in _written_into(nodes) if isinstance(part, ast.Subscript)}
@@ -249,6 +256,7 @@ def _appended_each_round(node):
     if not isinstance(node, ast.For | ast.While):
         return None
     nodes = list(ast.walk(node))
+    # A row that is appended and never written into may be the same one on purpose.
     changed = {part.id for part in _written_into(nodes) if isinstance(part, ast.Name)}
     changed -= {name.id for name in _names(nodes, ast.Store)}  # those are new in each round
     row = next((row for row in map(_appended, nodes) if row in changed), None)
@@ -336,6 +344,7 @@ def _has_an_effect(definition):
 def _unused(definition):
     """Return the assignments to a single name that nothing uses."""
     found = [line for line in _inside(definition) if isinstance(line, ast.Assign) and len(line.targets) == 1]
+    # `_` says itself that it isn't used; of `a, b = ...` one may be wanted without the other.
     found = [line for line in found if isinstance(line.targets[0], ast.Name) and line.targets[0].id != "_"]
     return [line for line in found if not _is_used(line, definition)]
 
@@ -360,6 +369,7 @@ def _is_bound_before(line, definition):
 def _is_used(line, definition):
     """Tell whether anything that may run after an assignment reads the name."""
     [target] = line.targets
+    # What is kept outside of the function may be used there, in another call.
     nodes = set(ast.walk(definition)) - set(ast.walk(line))
     if any(isinstance(node, ast.Global | ast.Nonlocal) and target.id in node.names for node in nodes):
         return True
