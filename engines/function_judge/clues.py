@@ -39,7 +39,7 @@ class Clues:
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
-        self._stages = {stage.name: stage for stage in watch.known}
+        self._stages = {stage.name: stage for stage in sorted(watch.known, key=lambda stage: stage.rank)}
 
     @functools.cached_property
     def made(self) -> set[str]:

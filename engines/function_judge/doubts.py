@@ -3,22 +3,23 @@
 A wrong accusation costs a learner more than silence, so that any doubt is enough.
 """
 
+import ast
 import functools
 import itertools
 from collections.abc import Iterator
-from types import CodeType
-from typing import Any
 
 import numpy as np
 
 from function_judge.clues import FUNCTIONS, Clues, fits
-from function_judge.recognition import SEVERAL, UNKNOWN, WRONG
+from function_judge.recognition import RIGHT, SEVERAL, UNKNOWN, WRONG
 from function_judge.statements import Place, statements_of
-from function_judge.suspects import Suspect
+from function_judge.suspects import Suspect, is_part
 from function_judge.trials import Trials
-from function_judge.watch import Change, Node, Watch
+from function_judge.watch import Change, Watch
 
 MAX_ORDERS = 24  # of the sizes that are unpacked from a shape: all of four
+
+Causes = dict[Place, set[Place]]
 
 
 class Doubts:
@@ -34,50 +35,122 @@ class Doubts:
     def __init__(self, watch: Watch, clues: Clues, trials: Trials) -> None:
         self.watch, self.clues, self.trials, self.subject = watch, clues, trials, watch.subject
 
-    def is_certain(self, suspect: Suspect) -> bool:
-        """Tell whether all that a statement reads is right, and no number before it could be wrong instead."""
-        if self._depends_on_rounds(suspect.place.statement):
-            return False
-        return not any(
-            self.has_uncertain_input(suspect.place, _read_for(change, suspect), change.call.numbers, change.place.code)
-            for change in suspect.changes
-        ) and self.is_certain_given_its_input(suspect.place, suspect.first)
-
-    def _depends_on_rounds(self, statement):
-        """Whether what a statement in a loop gives is right or wrong only together with the other rounds.
-
-        The last round's result can be exchanged for all that is right, also where a round is missing before it, or a
-        condition leaves out the wrong ones.
-        """
-        return statement.adds_up or statement.in_if or (statement.in_loop and statement.stores_a_constant)
-
-    # ---- what it reads -----------------------------------------------------------------------
-
-    def has_uncertain_input(
-        self, place: Place, read: list[tuple[str, Node]], numbers: dict[str, Any], code: CodeType | None = None
-    ) -> bool:
-        """Tell whether something that a statement reads may be wrong.
+    def causes(self, suspect: Suspect) -> Causes:
+        """Return the statements of which one must be at fault: the suspect's alone if all that it reads is right.
 
         Parameters
         ----------
-        place : Place
-        read : list of (str, Node)
-            By the variables' names.
-        numbers : dict of str to number
-            Those that the variables of its function held.
-        code : code object, optional
-            That function's, unless it is the one that the statement stands in.
+        suspect : Suspect
+            That could be repaired.
+
+        Returns
+        -------
+        dict of Place to set of Place
+            Each with those that may have passed it something wrong. Empty where it can't be told.
         """
-        code = code or place.code
-        reads = place.statement.reads
-        if _aliases(code) & reads:
-            return True  # what is written into an array shows under its other name, too
-        arguments = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], *code.co_freevars}
-        if any(self._may_be_wrong(name, node, arguments) for name, node in read if node.place != place):
-            return True
-        # A number that was computed, such as the sum of a whole table, may be what is wrong.
-        computed = [numbers[name] for name in reads - arguments if name in numbers]
-        return any(isinstance(item, (float, np.generic)) and not self.clues.is_harmless(item) for item in computed)
+        changes = self._telling_rounds(suspect)
+        if changes is None:
+            return {}
+        reads = [(_read_for(change, suspect), change.call.numbers, change.place.code) for change in changes]
+        causes = self._traced_back(suspect.place, reads, suspect.first)
+        return causes | {place: set() for place in self._calls_of_its_helper(suspect)} if causes else {}
+
+    def causes_at_the_end(self) -> Causes:
+        """Return the statements of which one must be at fault where no repair of a variable helps."""
+        end = self.watch.ended
+        return self._traced_back(end, [(self.watch.read_last, self.watch.last_numbers, end.code)], float("inf"))
+
+    def is_certain(self, suspect: Suspect) -> bool:
+        """Tell whether all that a statement reads is right, and no number before it could be wrong instead."""
+        return [*self.causes(suspect)] == [suspect.place]
+
+    def _telling_rounds(self, suspect):
+        """Return the changes from which it can be told whether a statement is at fault; None where it can't be.
+
+        In a loop the last round's result can be exchanged for all that is right, also where a round is missing before
+        it, or a condition leaves out the wrong ones. What is added up can be told only if the first rounds were right:
+        then it is the first that wasn't that tells, as what comes later was passed something wrong.
+        """
+        statement, changes = suspect.place.statement, suspect.changes
+        if statement.in_if or (statement.in_loop and statement.stores_a_constant):
+            return None
+        if not statement.adds_up:
+            return changes
+        wrong = [change for change in changes if change.node is None or change.node.status not in RIGHT]
+        return None if changes[0] in wrong[:1] else wrong[:1]
+
+    def _traced_back(self, place, reads, first):
+        """Go back from a statement to all that may have passed it something wrong, as `causes` returns it."""
+        causes: Causes = {}
+        following = [(place, reads)]
+        while following:
+            here, reads = following.pop()
+            if is_part(here.code):
+                here = here._replace(code=place.code)
+            if here in causes:
+                continue
+            # Another call's statements come before this one no more than a sum's, which has a round's part only.
+            is_elsewhere = here.code is not place.code or here.statement.adds_up or here.statement.in_if
+            earlier = None if here != place and is_elsewhere else self._passed_on_to(here, reads)
+            if earlier is None:
+                return {}
+            causes[here] = earlier
+            following += [(item, self._reads_at(item)) for item in earlier]
+        numbers = self._numbers_that_could_differ(place, first) | self._sizes_that_could_differ(first)
+        if any(item.code is not place.code for item in numbers):
+            return {}
+        return causes | {item: set() for item in numbers if item not in causes}
+
+    def _calls_of_its_helper(self, suspect):
+        """Return where the helper is called that a suspect stands in, if the call may be what is wrong.
+
+        Nothing is wrong with `ranked` in `row = ranked(row)` of what should be left as it is. A helper that makes a
+        stage on its way, or is called again and again, is meant.
+        """
+        code = suspect.place.code
+        makes_stages = any(node.status in RIGHT and node.place and node.place.code is code for node in self.watch.all)
+        if makes_stages or self.watch.times_called(code) > 1:
+            return set()
+        called_at = {change.call.called_at if change.place.code is code else change.place for change in suspect.changes}
+        return called_at - {None, suspect.place}
+
+    def _reads_at(self, place):
+        return [
+            (change.before, change.call.numbers, change.place.code)
+            for change in self.watch.changes
+            if change.place == place
+        ]
+
+    # ---- what it reads -----------------------------------------------------------------------
+
+    def _passed_on_to(self, place, reads):
+        """Return where what a statement reads was made, as far as it may be wrong; None where that can't be told."""
+        # An idle statement may be what is wrong: it should have turned the variable into something.
+        found = {idle for idle in self.watch.idle if idle.statement.stores & place.statement.reads}
+        for read, numbers, code in reads:
+            if _aliases(code) & place.statement.reads:
+                return None  # what is written into an array shows under its other name, too
+            arguments = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], *code.co_freevars}
+            nodes = [node for name, node in read if node.place != place and self._may_be_wrong(name, node, arguments)]
+            # A number that was computed, such as the sum of a whole table, may be what is wrong.
+            computed = {
+                name
+                for name, number in numbers.items()
+                if name in place.statement.reads - arguments
+                if isinstance(number, (float, np.generic)) and not self.clues.is_harmless(number)
+            }
+            found |= {node.place for node in nodes}
+            found |= set().union(*(self._set_to_numbers[name] for name in computed if name in self._set_to_numbers))
+        return None if None in found else found - {place}
+
+    @functools.cached_property
+    def _set_to_numbers(self):
+        """By variable: where it was set to a single number."""
+        found: dict[str, set[Place]] = {}
+        for change in self.watch.changes:
+            if change.node is None:
+                found.setdefault(change.name, set()).add(change.place)
+        return found
 
     def _is_room_of_no_stage(self, node):
         """Whether an array that is yet to be filled has the shape of no stage: np.zeros may be what is wrong."""
@@ -92,17 +165,39 @@ class Doubts:
         """Whether what a variable holds is not certainly what it should hold."""
         if node.status == WRONG or (node.status == UNKNOWN and not node.is_plain):
             return True
+        # Whoever lays it over a grid that is turned as well, or hides where it is True, has meant it so.
+        if node.seen.turned and (node.is_pattern or node.seen.name in self._boolean_stages):
+            return True
         return (
             self._is_room_of_no_stage(node)
             or _is_renamed_argument(name, node, arguments)
             or (SEVERAL in node.seen.name and not node.is_given)  # several arrays, perhaps collected in a wrong order
+            or self._is_argument_in_disguise(name, node)
             or self._is_collected_as_it_was(node)
             or self._is_another_than_named(name, node)
         )
 
+    @functools.cached_property
+    def _boolean_stages(self):
+        return {stage.name for stage in self.watch.known if stage.array.dtype.kind == "b"}
+
+    def _is_argument_in_disguise(self, name, node):
+        """Whether a variable with a name of its own holds an argument's numbers: a step may be missing, as in
+        `products = row[:, None]`. With exact layouts a reshape is a step.
+        """
+        is_argument = node.seen.name in self.clues.arguments and not node.is_given and bool(name)
+        return is_argument and not self.watch.recognizer.is_exact and not fits(self.clues.hint_of(name), node.seen.name)
+
     def _is_collected_as_it_was(self, node):
-        """Whether a loop collected parts of an argument: with the wrong slices they are parts of it just as well."""
-        return node.place is not None and node.place.statement.in_loop and node.seen.name in self.clues.arguments
+        """Whether a loop collected parts of an argument: with the wrong slices they are parts of it just as well.
+
+        What it takes one by one from the argument itself, as it was given, needs no slices.
+        """
+        if node.place is None or node.seen.name not in self.clues.arguments:
+            return False
+        statement = node.place.statement
+        takes_parts = isinstance(statement.node, ast.For) and not all(item.is_given for item in node.before)
+        return statement.in_loop or takes_parts
 
     def _is_another_than_named(self, name, node):
         """Whether a variable has the name of another stage than it holds: a step between the two may be missing."""
@@ -114,29 +209,19 @@ class Doubts:
 
     # ---- what else could be wrong ------------------------------------------------------------
 
-    def is_certain_given_its_input(self, place: Place, first: float) -> bool:
-        """Tell whether no earlier statement could have been meant otherwise.
-
-        Parameters
-        ----------
-        place : Place
-        first : float
-            The step at which it ran first.
-        """
-        if any(idle.statement.stores & place.statement.reads for idle in self.watch.idle):
-            return False  # that statement may be what is wrong: it should have turned the variable into something
-        return not (self._another_number_passes(place, first) or self._other_sizes_pass(first))
-
-    def _another_number_passes(self, place, first):
-        """Whether the function would be right with another size or flag: then the fault may be where that is set.
+    def _numbers_that_could_differ(self, place, first):
+        """Return where a size or a flag is set with which, if it were another, the function would be right.
 
         With `n = 4` for 5 rows, a mean that divides by n can be repaired where it divides just as well.
         """
-        return any(
-            self.trials.passes_with({change.step: {change.name: other}})
+        return {
+            change.place
             for change in self._numbers_before(place, first)
-            for other in self._other_sizes_or_flags(change.value)
-        )
+            if any(
+                self.trials.passes_with({change.step: {change.name: other}})
+                for other in self._other_sizes_or_flags(change.value)
+            )
+        }
 
     def _numbers_before(self, place: Place, first: float) -> Iterator[Change]:
         for change in self.watch.changes:
@@ -159,16 +244,15 @@ class Doubts:
         sizes |= {size // other for size in sizes for other in sizes if other and size > other}
         return sorted(sizes | {0, 1})
 
-    def _other_sizes_pass(self, first):
-        """Whether `B, T, D = X.shape` should give its names in another order."""
-        if any(change.place.statement.unpacks_backwards for change in self.watch.changes):
-            return True
+    def _sizes_that_could_differ(self, first):
+        """Return where sizes get their names, `B, T, D = X.shape`, if another order of them would be right."""
+        found = {change.place for change in self.watch.changes if change.place.statement.unpacks_backwards}
         for step, changes in self._sizes_unpacked_before(first).items():
             names, sizes = [change.name for change in changes], [change.value for change in changes]
-            for order in itertools.islice(itertools.permutations(sizes), 1, MAX_ORDERS):
-                if self.trials.passes_with({step: dict(zip(names, order, strict=True))}):
-                    return True
-        return False
+            orders = itertools.islice(itertools.permutations(sizes), 1, MAX_ORDERS)
+            if any(self.trials.passes_with({step: dict(zip(names, order, strict=True))}) for order in orders):
+                found.add(changes[0].place)
+        return found
 
     def _sizes_unpacked_before(self, first):
         together: dict[int, list] = {}
@@ -182,7 +266,8 @@ class Doubts:
 def _read_for(change, suspect):
     """Return what was read for a change, by name: in the statement, and where a helper made the array for it."""
     is_made_there = change.node is not None and change.node.place == suspect.place
-    return [*change.before, *(("", node) for node in (change.node.before if is_made_there else ()))]
+    read = [*change.before, *(("", node) for node in (change.node.before if is_made_there else ()))]
+    return [(name, node) for name, node in read if node is not change.node]  # as a helper has returned it
 
 
 def _aliases(code):

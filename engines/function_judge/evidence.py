@@ -10,9 +10,9 @@ from function_judge import source_hints
 from function_judge.compare import close, first_difference
 from function_judge.error_text import describe_error, run_together
 from function_judge.known_numbers import Known
-from function_judge.lines import faulty_lines
+from function_judge.lines import FaultyLines, faulty_lines
 from function_judge.returned import describe_returned, one_row_repeated, safe_repr, shapes_of
-from function_judge.source import code_of, shortened
+from function_judge.source import as_written, code_of, is_current, shortened
 from function_judge.statements import n_statements
 from function_judge.subject import NO_SUBJECT, Subject
 from function_judge.task import Case, Task, Trial
@@ -153,18 +153,17 @@ def _wrong_number(task, trial, place):
     return f"{praise}{first_difference(name, got, want, different, of_shape=trial.expected.is_shapes)}"
 
 
-def at_this_line(
+def lines_at_fault(
     function: Callable,
     case: Case,
     known: list[Known],
     is_right: Callable[[Any], bool],
     *,
     subject: Subject = NO_SUBJECT,
-    brief: bool = False,
-) -> str | None:
-    """Return a sentence that points at the line where a wrong function leaves the equation, or None.
+) -> FaultyLines:
+    """Return the lines at which a wrong function leaves the equation.
 
-    Of a function of a single statement it would say nothing new.
+    Of a function of a single statement they would say nothing new.
 
     Parameters
     ----------
@@ -176,20 +175,18 @@ def at_this_line(
     is_right : callable
         Whether what the function returns in the case is right.
     subject : Subject, optional
-    brief : bool, optional
-        Whether there is room for one line only.
 
     Returns
     -------
-    str or None
+    FaultyLines
     """
-    code = code_of(function)
-    if code is None or n_statements(code) < 2:
-        return None
+    code = code_of(as_written(function))
+    if code is None or n_statements(code) < 2 or not is_current(code):
+        return FaultyLines()
     if any(stage.pattern is not None and not stage.pattern.any(axis=-1).all() for stage in known):
-        return None  # of a row in which nothing counts, anything may be on the way
+        return FaultyLines()  # of a row in which nothing counts, anything may be on the way
     arguments = case.copy()
-    lines = faulty_lines(
+    found = faulty_lines(
         function,
         [arguments[name] for name in case.arguments],
         known,
@@ -197,19 +194,32 @@ def at_this_line(
         is_right=is_right,
         subject=subject,
     )
-    if not lines or any(line.path != code.co_filename for line in lines):
+    return found if all(line.path == code.co_filename for line in found.lines) else FaultyLines()
+
+
+def at_this_line(found: FaultyLines, *, brief: bool = False) -> str | None:
+    """Return a sentence that points at the lines that are at fault, or None where there are none.
+
+    Parameters
+    ----------
+    found : FaultyLines
+    brief : bool, optional
+        Whether there is room for one line only.
+    """
+    lines = found.lines
+    if not lines:
         return None
-    return _pointing_at(lines, brief)
-
-
-def _pointing_at(lines, brief):
     longest = 60 // len(lines) if brief else 80
-    start, end = (f"line {line.number}, `{shortened(line.text, longest)}`" for line in (lines[0], lines[-1]))
-    if start == end:
-        return f"It goes wrong in {start}{'.' if brief else ': up to there every number is right.'}"
-    are_apart = lines[-1].number - lines[0].number > 1
-    told = f"The mistake is in {start}, {f'in {end}, or between' if are_apart else f'or in {end}'}."
-    return told if brief else f"{told} Line {lines[-1].number} makes the first wrong number."
+    *others, last = (f"line {line.number}, `{shortened(line.text, longest)}`" for line in lines)
+    if not others:
+        return f"It goes wrong in {last}{'.' if brief else ': up to there every number is right.'}"
+    are_apart = found.first_is_right and lines[-1].number - lines[0].number > 1
+    told = f"The mistake is in {', in '.join(others)}, {f'in {last}, or between' if are_apart else f'or in {last}'}."
+    if brief:
+        return told
+    if found.first_is_right:
+        return f"{told} Line {lines[-1].number} makes the first wrong number."
+    return f"{told} Before line {lines[0].number} every number is right."
 
 
 def _within(different, place):

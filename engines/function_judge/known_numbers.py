@@ -126,6 +126,9 @@ def is_in_order(array: np.ndarray, known: Known, blank: np.ndarray) -> bool | No
     whole_only = array.size < MIN_ENTRIES or array.dtype.kind != "f" or known.array.dtype.kind != "f"
     if known.exact and (array.size == known.array.size or whole_only):
         return is_the_same(array, known, blank) or None
+    # One number over and over is part of anything that holds it once, as the largest exponentials of all rows are, 1.
+    if known.exact and array.size > 1 and (array == array.flat[0]).all():
+        return None
     coordinates = _coordinates(array, known, blank | known.hidden_in(array))
     if coordinates is None:
         return None
@@ -230,12 +233,20 @@ def _keeps_nested_together(steps, known):
     if positions is None:
         return True
     outer, inner = positions
+    if any(_leaves_out_columns(step[outer], step[inner], known.array.shape[inner]) for step in steps):
+        return False
     moves = [
         (bool(np.nansum(np.abs(step[outer]))), bool(np.nansum(np.abs(step[inner])))) for step in steps if step.shape[1]
     ]
     both = [i for i, moved in enumerate(moves) if all(moved)]
     others = [i for i, moved in enumerate(moves) if any(moved) and i not in both]
     return not both or all(i == both[0] + 1 for i in others)
+
+
+def _leaves_out_columns(outer, inner, width):
+    """Whether an axis moves from block to block without going through all columns between: every nth of them."""
+    columns = outer * width + inner
+    return bool((outer > 0).any() and (columns != 1).any() and (inner != 0).any())
 
 
 def _is_diagonal(steps, known):

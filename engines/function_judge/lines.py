@@ -5,22 +5,23 @@ right on the way. `localiser` then looks for the statement at fault.
 """
 
 import contextlib
-import inspect
 import linecache
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from function_judge.barred import barred
 from function_judge.call import copied
 from function_judge.known_numbers import Known
 from function_judge.libraries import is_theirs
-from function_judge.localiser import faulty_places
-from function_judge.statements import Place
+from function_judge.localiser import find_fault
+from function_judge.source import as_written, code_of, is_current
+from function_judge.statements import Place, statement_at
 from function_judge.subject import NO_SUBJECT, Subject
 from function_judge.watch import Watch
 
@@ -54,6 +55,35 @@ class Line:
         return (
             f"{from_here(self.path)}:{self.number}" if Path(self.path).is_file() else f"Line {self.number} of the cell"
         )
+
+
+class FaultyLines(NamedTuple):
+    """The lines of a `Fault`.
+
+    Parameters
+    ----------
+    lines : tuple of Line
+    first_is_right : bool
+    """
+
+    lines: tuple[Line, ...] = ()
+    first_is_right: bool = False
+
+
+def common(found: Sequence[FaultyLines]) -> FaultyLines:
+    """Return the lines that are at fault in each of several calls; without lines if they contradict each other.
+
+    Examples
+    --------
+    >>> first, second = Line("cell", 2, "n = 3"), Line("cell", 4, "return total / n")
+    >>> [line.number for line in common([FaultyLines((first, second)), FaultyLines((second,))]).lines]
+    [4]
+    """
+    if len(set(found)) == 1:
+        return found[0]
+    if not found or any(item.first_is_right for item in found):
+        return FaultyLines()
+    return FaultyLines(tuple(line for line in found[0].lines if all(line in item.lines for item in found)))
 
 
 def from_here(path: str) -> str:
@@ -100,8 +130,9 @@ def first_wrong_line(
     >>> print(first_wrong_line(np.sort, [row], known))
     None
     """
-    lines = faulty_lines(function, arguments, known, options=options, is_right=is_right, subject=subject)
-    return lines[-1] if lines else None
+    found = faulty_lines(function, arguments, known, options=options, is_right=is_right, subject=subject)
+    is_known = len(found.lines) == 1 or found.first_is_right
+    return found.lines[-1] if is_known else None
 
 
 def faulty_lines(
@@ -112,8 +143,8 @@ def faulty_lines(
     options: dict | None = None,
     is_right: Callable[[Any], bool] | None = None,
     subject: Subject = NO_SUBJECT,
-) -> tuple[Line, ...]:
-    """Return the line that is at fault, or the two that it is between: the first gives right numbers, the second not.
+) -> FaultyLines:
+    """Return the line that is at fault, or those of which one is.
 
     Parameters
     ----------
@@ -122,8 +153,8 @@ def faulty_lines(
 
     Returns
     -------
-    tuple of Line
-        Empty wherever there is any doubt.
+    FaultyLines
+        Without lines wherever there is any doubt.
     """
     options = options or {}
 
@@ -132,12 +163,13 @@ def faulty_lines(
             function, [copied(argument) for argument in arguments], {k: copied(v) for k, v in options.items()}
         )
 
-    watch = Watch(known, _numpy, _code_of(function), subject)
-    with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.suppress(Exception):
+    watch = Watch(known, _numpy, code_of(as_written(function)), subject)
+    with barred(), warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.suppress(Exception, SystemExit):
         warnings.simplefilter("ignore")
         run(watch)
-        return tuple(map(line_at, faulty_places(watch, run, is_right or watch.holds_the_output)))
-    return ()
+        fault = find_fault(watch, run, is_right or watch.holds_the_output)
+        return FaultyLines(tuple(map(line_at, fault.places)), fault.first_is_right)
+    return FaultyLines()
 
 
 def first_written_line(function: Callable, arguments: Sequence, *, read: Callable, written_in: Callable) -> Line | None:
@@ -171,11 +203,18 @@ def line_of_error(error: BaseException, function: Callable) -> Line | None:
     -------
     Line or None
     """
-    code, last = _code_of(function), None
+    code, last = code_of(as_written(function)), None
     for frame, number in traceback.walk_tb(error.__traceback__):
         if is_theirs(frame, code):
             last = Line.at(frame.f_code.co_filename, number)
     return last
+
+
+def line_of_definition(function: Callable) -> Line | None:
+    """Return the line of a function's `def`, or None where its source can't be had."""
+    code = code_of(as_written(function))
+    statement = statement_at(code.co_filename, code.co_firstlineno) if code and is_current(code) else None
+    return Line.at(code.co_filename, statement.number) if statement else None
 
 
 def watched_call(
@@ -188,17 +227,13 @@ def watched_call(
     subject: Subject = NO_SUBJECT,
 ) -> tuple[Watch, bool]:
     """Return what was seen of a call, and whether it came back."""
-    watch = Watch(known, read, _code_of(written_in), subject)
+    watch = Watch(known, read, code_of(as_written(written_in)), subject)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         with contextlib.suppress(Exception):  # their own, or ours where it takes too long: then nothing is said
             watch.run(function, arguments, options)
             return watch, True
     return watch, False
-
-
-def _code_of(function):
-    return getattr(inspect.unwrap(getattr(function, "__func__", function)), "__code__", None)
 
 
 def _numpy(value):

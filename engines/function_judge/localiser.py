@@ -6,22 +6,40 @@ Where what comes back is right then, and what the statement read was right, noth
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from function_judge.clues import Clues, fits
 from function_judge.doubts import Doubts
 from function_judge.recognition import AUXILIARY, OUTPUT, STAGE, TooMuchError
 from function_judge.repairs import Repairs
 from function_judge.statements import Place, statements_of
-from function_judge.suspects import suspects_of
+from function_judge.suspects import Suspect, suspects_of
 from function_judge.trials import Trials
 from function_judge.watch import Node, Watch
 
-END = float("inf")  # after every step
+MAX_CAUSES = 3  # statements of which one is at fault: to name more would say nothing
 
 
-def faulty_places(watch: Watch, run: Callable[[Watch], Any], is_right: Callable[[Any], bool]) -> tuple[Place, ...]:
-    """Return the place of the statement that is at fault, or of two that have it between them.
+class Fault(NamedTuple):
+    """Where a function goes wrong.
+
+    Parameters
+    ----------
+    places : tuple of Place
+        Of the statement that is at fault, or of those of which one is; empty in any doubt.
+    first_is_right : bool
+        Whether there are two, and the first made right numbers, only others than may have been meant: then the fault
+        may be between them as well.
+    """
+
+    places: tuple[Place, ...] = ()
+    first_is_right: bool = False
+
+
+def find_fault(watch: Watch, run: Callable[[Watch], Any], is_right: Callable[[Any], bool]) -> Fault:
+    """Return where a function that was watched goes wrong.
 
     Parameters
     ----------
@@ -34,13 +52,12 @@ def faulty_places(watch: Watch, run: Callable[[Watch], Any], is_right: Callable[
 
     Returns
     -------
-    tuple of Place
-        Empty where there is any doubt.
+    Fault
     """
     try:
-        return _Localiser(watch, run, is_right).places()
+        return _Localiser(watch, run, is_right).fault()
     except TooMuchError:
-        return ()
+        return Fault()
 
 
 class _Localiser:
@@ -51,18 +68,18 @@ class _Localiser:
         self.repairs = Repairs(watch, self.clues)
         self.doubts = Doubts(watch, self.clues, self.trials)
 
-    def places(self):
+    def fault(self):
         if self.trials.passes_with({}):  # it is right in this case, or differs from call to call
-            return ()
+            return Fault()
         # Of a recursion only the outermost call's numbers are known: repairing the line that calls repairs everything,
         # and it would be accused of what the base case does.
         if self.watch.calls_itself:
-            return ()
+            return Fault()
         found, end = self.search(), self.watch.ended
         # Two outputs may be exchanged in `return`, with nothing else wrong; a line that is found before says more.
-        is_found = len(found) == 1 and found[0] != end
+        is_found = len(found.places) == 1 and found.places[0] != end
         if end is not None and not is_found and self.trials.passes_in_another_order():
-            return (end,)
+            return Fault((end,))
         return found
 
     def search(self):
@@ -71,60 +88,107 @@ class _Localiser:
         One that gave a stage, only an earlier one than is due, may well have been meant so: then what is missing is
         between it and the next that can be repaired, unless its variable has the name of the stage that is due.
         """
-        too_early = None
+        too_early, before = None, {}
         for suspect in suspects_of(self.watch, self.clues):
-            if not any(map(self.trials.passes_with, self.repairs.of(suspect))):
+            repair = next(filter(self.trials.passes_with, self.repairs.of(suspect)), None)
+            if repair is None:
                 continue
-            if not self.doubts.is_certain(suspect):
-                return ()
-            if suspect.is_wrong and not self.is_used_the_other_way(suspect):
-                return self.between(too_early, suspect.place)
-            if self.has_another_stages_name(suspect) and not self.is_returned(suspect):
-                return (suspect.place,)
-            too_early = too_early or suspect
-        return self.at_the_end(too_early)
+            causes = self.doubts.causes(suspect)
+            if not causes:
+                return Fault()
+            if suspect.is_wrong and (suspect.is_meant_otherwise or self.is_the_output(repair)):
+                users = self.users_of(suspect, are_direct=suspect.is_meant_otherwise)
+                causes = causes | {place: {suspect.place} for place in users}
+            is_certain = [*causes] == [suspect.place] and not before
+            if suspect.is_wrong and not (is_certain and self.is_used_the_other_way(suspect)):
+                return self.between(too_early, suspect.place) if is_certain else self.among(before | causes, too_early)
+            if not is_certain:
+                before |= causes
+            elif self.has_another_stages_name(suspect) and not (suspect.adds_up or self.is_returned(suspect)):
+                return Fault((suspect.place,))
+            else:
+                too_early = too_early or suspect
+        return self.at_the_end(too_early, before)
 
-    def at_the_end(self, too_early):
+    def is_the_output(self, repair):
+        values = [value for variables in repair.values() for value in variables.values()]
+        return any(self.watch.recognizer.look_at(value).status == OUTPUT for value in values if np.ndim(value))
+
+    def users_of(self, suspect, are_direct):
+        """Return the later statements that compute with what a suspect has made.
+
+        Where the answer itself is put into a variable, what follows may leave it as it is: whoever hides all but the
+        highest hides nothing more in what was right. Then the fault may lie there.
+        """
+        made, places = set(suspect.nodes), set()
+        for change in self.watch.changes:
+            is_later = change.step > suspect.first and change.place != suspect.place and change.node is not None
+            if is_later and made & {node for _, node in change.before}:
+                places.add(change.place)
+                made |= set() if are_direct else {change.node}
+        end = self.watch.ended
+        if end is not None and not end.statement.only_names and made & {node for _, node in self.watch.read_last}:
+            places.add(end)
+        return places
+
+    def among(self, causes, too_early=None):
+        """Return several statements of which one must be at fault, if they are few.
+
+        Where those that read what is right can be repaired together, the others are right: if two of them are wrong,
+        neither can be repaired alone.
+        """
+        if too_early is not None:
+            causes = causes | {too_early.place: set()}
+        changes = [change for change in self.watch.changes if change.place in causes and not causes[change.place]]
+        if len({change.place for change in changes}) > 1:
+            together = Suspect(changes[0].place, changes)
+            if any(map(self.trials.passes_with, self.repairs.of(together))):
+                causes = {change.place for change in changes}
+        places = sorted(causes, key=lambda place: place.statement.number)
+        return Fault(tuple(places)) if len(places) <= MAX_CAUSES else Fault()
+
+    def at_the_end(self, too_early, before):
         """Return where it goes wrong although no statement before the end made other numbers than a stage's."""
+        end = self.watch.ended
         if too_early is not None and self.is_returned(too_early):
-            return (too_early.place, self.watch.ended)
-        if too_early is None and (early := self.returns_too_early()):
+            return Fault((too_early.place, end), first_is_right=True)
+        if end is None or not self.watch.read_last:
+            return Fault()
+        causes = self.doubts.causes_at_the_end()
+        if not causes:
+            return Fault()
+        if [*causes] != [end] or before:
+            return self.among(before | causes, too_early)
+        if too_early is None and (early := self.returned_too_early()):
             return early
-        last = self.last_statement()
-        if last is None or (too_early is not None and too_early.place == last):
-            return ()
-        return self.between(too_early, last)
+        if not self.computes_at_the_end() or (too_early is not None and too_early.place == end):
+            return Fault()
+        return self.between(too_early, end)
 
-    def returns_too_early(self):
+    def returned_too_early(self):
         """Return where a variable was made that comes back though it holds a stage on the way, and where it ends.
 
         So it is with a function whose last step is missing.
         """
-        end, read = self.watch.ended, self.watch.read_last
-        if end is None or not end.statement.only_names or not read:
-            return ()
-        if self.doubts.has_uncertain_input(end, read, self.watch.last_numbers):
-            return ()
-        on_the_way = [node for _, node in read if node.status != OUTPUT and node.place is not None]
-        if not on_the_way or not self.doubts.is_certain_given_its_input(end, END):
-            return ()
+        end = self.watch.ended
+        if not end.statement.only_names:
+            return None
+        on_the_way = [node for _, node in self.watch.read_last if node.status != OUTPUT and node.place is not None]
+        if not on_the_way:
+            return None
         first = min(on_the_way, key=lambda node: node.order).place
-        return (first, end) if first.code is end.code and first != end else (end,)
+        is_before = first.code is end.code and first != end
+        return Fault((first, end), first_is_right=True) if is_before else Fault((end,))
 
-    def last_statement(self):
-        """Return the statement that returns, if it computes and all that it reads is right.
+    def computes_at_the_end(self):
+        """Whether the statement that returns does more than name variables, each of which could have been repaired.
 
-        It sets no variable that could be repaired, so it is at fault where nothing else can be.
+        A sum over too few rounds is no stage; what is missing there is no statement's fault.
         """
-        end, read = self.watch.ended, self.watch.read_last
-        if end is None or not read or end.statement.only_names:
-            return None
+        end = self.watch.ended
         sums = _added_up_in(end.code)
-        if any(name in sums and node.status not in (OUTPUT, STAGE) for name, node in read):
-            return None  # a sum over too few rounds is no stage; what is missing is no statement's fault
-        if self.doubts.has_uncertain_input(end, read, self.watch.last_numbers):
-            return None
-        return end if self.doubts.is_certain_given_its_input(end, END) else None
+        is_partial = any(name in sums and node.status not in (OUTPUT, STAGE) for name, node in self.watch.read_last)
+        return not (is_partial or end.statement.only_names)
 
     def is_returned(self, suspect):
         """Whether what comes back is a variable that holds too early a stage."""
@@ -157,10 +221,8 @@ class _Localiser:
 
     def between(self, too_early, place):
         """Return the statement that is at fault, after the one from which on it may be another."""
-        if too_early is not None:
-            return (too_early.place, place)
-        source = self.earliest_ambiguous_source(place)
-        return (place,) if source is None else (source, place)
+        source = self.earliest_ambiguous_source(place) if too_early is None else too_early.place
+        return Fault((place,)) if source is None else Fault((source, place), first_is_right=True)
 
     def earliest_ambiguous_source(self, place):
         """Return the first statement, of the same function, from which on another way may have been meant.

@@ -6,7 +6,7 @@ from function_judge.known_numbers import layouts_of
 
 
 def is_the_pattern(array: np.ndarray, wanted: np.ndarray) -> bool | None:
-    """Tell whether an array of two values is True where it should be.
+    """Tell whether an array of two values is True where it should be, its axes in whatever order.
 
     Parameters
     ----------
@@ -34,6 +34,14 @@ def is_the_pattern(array: np.ndarray, wanted: np.ndarray) -> bool | None:
     if not layouts:
         return None  # as many entries in other axes: it is laid over something else
     return any(_are_the_same(pattern, layout) for layout in layouts)
+
+
+def is_just_as_wanted(array: np.ndarray, wanted: np.ndarray) -> bool:
+    """Tell whether a right pattern needs no turning, and says where it is True and not where it is False."""
+    pattern = array == array.max()
+    if pattern.shape != wanted.shape:
+        wanted = wanted.reshape(-1, *wanted.shape[-2:])[0]
+    return pattern.shape != wanted.shape or bool((pattern == wanted).all())
 
 
 def _is_one_for_all(pattern, wanted):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from function_judge.known_numbers import MIN_ENTRIES, Known, in_grid, is_in_order
-from function_judge.patterns import is_the_pattern
+from function_judge.patterns import is_just_as_wanted, is_the_pattern
 
 # They are counted, and no clock is read: what is found doesn't depend on how busy the machine is.
 MAX_COMPARED = 600  # different arrays; a loop over rows, column by column, makes half of that
@@ -36,7 +36,7 @@ class Seen(NamedTuple):
     name : str
         Of the stage, or PATTERN.
     turned : bool
-        Whether it is a grid with its rows along the last axis.
+        Whether it is a grid with its rows along the last axis; or a pattern that is turned, or says the opposite.
     in_part : bool
         Whether it is only some columns of a grid.
     patterned : bool
@@ -137,12 +137,15 @@ class Recognizer:
         if self.pattern is None or unfilled.any():
             return None
         is_right = is_the_pattern(array, self.pattern)
-        return None if is_right is None else Seen(AUXILIARY if is_right else WRONG, PATTERN)
+        if not is_right:
+            return None if is_right is None else Seen(WRONG, PATTERN)
+        return Seen(AUXILIARY, PATTERN, turned=not is_just_as_wanted(array, self.pattern))
 
     def _as_stage(self, array, unfilled):
         for stage in self._candidates(array):
             if is_in_order(array, stage, unfilled):
                 turned, in_part = in_grid(array, stage, unfilled)
+                turned |= array.dtype.kind == "b" and not np.array_equal(array.ravel(), stage.array.ravel())
                 return Seen(BY_RANK[stage.rank], stage.name, turned, in_part, patterned=stage.patterned)
         return Seen() if array.dtype.kind in "iu" or array.size < MIN_ENTRIES else Seen(WRONG)
 

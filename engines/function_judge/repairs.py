@@ -115,7 +115,8 @@ class Repairs:
             yield [(change, number) for change in changes if change.node is None]
 
     def _right_patterns(self, variable):
-        if variable.is_set_once and variable.nodes[0].status in (WRONG, UNKNOWN):
+        first = variable.nodes[0]
+        if variable.is_set_once and (first.status in (WRONG, UNKNOWN) or (first.is_pattern and is_turned(first))):
             for pattern in self._patterns_like(variable.changes[0].value):
                 yield [(variable.changes[0], pattern)]
 
@@ -214,6 +215,8 @@ def _with_one_for_all(pattern):
 
 def _values_of(known, changes):
     """Yield a stage's numbers in the shape that a variable has each time, in the layouts that it may have."""
+    if (pieces := _piece_by_piece(known, changes)) is not None:
+        yield pieces
     shape = _common_shape([change.value for change in changes])
     if shape is None:
         return
@@ -222,6 +225,24 @@ def _values_of(known, changes):
             each = (itertools.islice(_layouts(array, shape, known), MAX_AXIS_ORDERS) for array in arrays)
             for layout in itertools.islice(_distinct(zip(*each, strict=True)), MAX_LAYOUTS):
                 yield [_like(array, change.value) for array, change in zip(layout, changes, strict=True)]
+
+
+def _piece_by_piece(known, changes):
+    """Return a stage cut into pieces as the rounds of a loop have made them, along one axis; None where that can't be.
+
+    A loop over blocks has some columns of a table in each round.
+    """
+    shapes = [np.shape(change.value) for change in changes if isinstance(change.value, np.ndarray)]
+    if len(shapes) != len(changes) or len(shapes) < 2:
+        return None
+    array = known.array if known.pattern is None else np.where(known.pattern, known.array, -np.inf)
+    for axis in range(array.ndim):
+        lengths = [shape[axis] if len(shape) == array.ndim else 0 for shape in shapes]
+        if sum(lengths) == array.shape[axis]:
+            pieces = np.split(array, np.cumsum(lengths)[:-1], axis)
+            if [piece.shape for piece in pieces] == shapes:
+                return pieces
+    return None
 
 
 def _common_shape(values):

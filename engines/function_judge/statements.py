@@ -69,7 +69,7 @@ class Statement:
         Where such a statement leaves a variable as it was (`x = x.swapaxes(1, 1)`), something else was meant.
         """
         value = getattr(self.node, "value", None)
-        if isinstance(value, ast.Call) and getattr(value.func, "attr", "") in _MOVES:
+        if isinstance(value, ast.Call) and getattr(value.func, "attr", "") in {*_MOVES, "where"}:
             return self.stores & self.reads
         return self.stores & self.reads if isinstance(value, (ast.Name, ast.BinOp)) else set()
 
@@ -130,13 +130,15 @@ class Statement:
     @property
     def leaves_garbage(self) -> bool:
         """Whether what the array holds that it makes is whatever the memory held."""
-        return self.makes_room and self.node.value.func.attr in ("empty", "empty_like")
+        made = getattr(self.node, "value", None)
+        return isinstance(made, ast.Call) and getattr(made.func, "attr", "") in ("empty", "empty_like")
 
     @functools.cached_property
     def makes_room(self) -> bool:
         """Whether it makes an array that is filled later."""
         made = getattr(self.node, "value", None)
-        return isinstance(made, ast.Call) and getattr(made.func, "attr", "") in _ROOM
+        parts = made.elts if isinstance(made, ast.Tuple) else [made]
+        return all(isinstance(part, ast.Call) and getattr(part.func, "attr", "") in _ROOM for part in parts)
 
     @functools.cached_property
     def adds_up(self) -> bool:
@@ -209,7 +211,9 @@ def _statements(path, source):
             statement = Statement(node, in_loop, in_if)
             body = getattr(node, "body", None) or getattr(node, "cases", None)
             last = body[0].lineno - 1 if body and hasattr(body[0], "lineno") else node.end_lineno
-            for line in range(node.lineno, max(last, node.lineno) + 1):
+            # A decorated function's code begins at its first decorator.
+            first = min(item.lineno for item in (node, *getattr(node, "decorator_list", ())))
+            for line in range(first, max(last, node.lineno) + 1):
                 found[line] = statement
         inside = in_loop or isinstance(node, (ast.For, ast.While))
         asked = inside and (in_if or isinstance(node, ast.If))

@@ -40,6 +40,16 @@ class Suspect:
             node.status not in RIGHT or is_turned(node) for node in self.nodes
         )
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether what it made last is a sum over the rounds of a loop: a stage only when all is done."""
+        return self.place.statement.adds_up
+
+    @property
+    def is_meant_otherwise(self) -> bool:
+        """Whether all that it made is right for somebody who uses it another way round."""
+        return bool(self.nodes) and all(node.status in RIGHT and node.seen.turned for node in self.nodes)
+
 
 def is_turned(node: Node) -> bool:
     """Tell whether an array is a whole grid with its rows along the last axis."""
@@ -58,7 +68,8 @@ def suspects_of(watch: Watch, clues: Clues) -> list[Suspect]:
     # A helper that gave something right, too, is right: the call that gave something wrong has passed it that.
     right_places = {node.place for node in watch.all if node.status in RIGHT}
     for change in watch.changes:
-        if not _can_be_at_fault(change, clues):
+        is_right_elsewhere = change.place in right_places and watch.times_called(change.place.code) > 1
+        if is_right_elsewhere or not _can_be_at_fault(change, clues):
             continue
         place, maker = change.place, _helper_that_made(change)
         if maker is not None and maker not in right_places:

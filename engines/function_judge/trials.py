@@ -108,6 +108,6 @@ class Trials:
 @contextlib.contextmanager
 def _silenced():
     """Let nothing that somebody's code warns of or raises come through."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.suppress(Exception):
+    with warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.suppress(Exception, SystemExit):
         warnings.simplefilter("ignore")
         yield

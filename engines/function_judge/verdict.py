@@ -28,12 +28,14 @@ from function_judge.evidence import (
     broken_property,
     holds_nan_or_zeros,
     is_single,
+    lines_at_fault,
     what_happened,
     where_right,
 )
+from function_judge.lines import FaultyLines, common, line_of_definition
 from function_judge.monkeypatches import undone
 from function_judge.returned import holds_objects, safe_repr, shapes_of
-from function_judge.source import does_nothing, last_line, other_arguments, outside_arrays
+from function_judge.source import does_nothing, last_line, other_arguments, other_defaults, outside_arrays
 from function_judge.state import changed_since, kept_by
 from function_judge.task import Case, Task, Trial
 from function_judge.time_limit import MAX_WAIT, TimedOut, Waited, in_words
@@ -47,6 +49,10 @@ FRACTIONS_CUT_OFF = (
     "Your numbers have lost their fractions: an array of whole numbers can't hold any. It comes of dtype=int, "
     ".astype(int) or np.full(shape, 0). Make it with np.zeros(shape), or with dtype=float."
 )
+HELD_AS_FLOAT16 = (
+    "Your numbers are float16, which keeps three digits, and they are right that far. Compute with float32 or float64."
+)
+FLOAT16 = 5e-3  # how far a few roundings to three digits move a number
 TWO_ANSWERS = "Called twice with the same arguments, it gives two different answers."
 FROM_ITS_ARGUMENTS = "Whatever it needs must come from its arguments."
 BESIDE_IT = "That isn't all: with {}, something else is wrong as well. Mend this first, and check again."
@@ -210,19 +216,32 @@ class Answer:
     @cached_property
     def at_this_line(self) -> str | None:
         """The sentence that points at the line, in ordinary cases in which it shows; None in any doubt."""
-        sentences = []
         ordinary = [
             trial
             for trial in self.trials
             if not (trial.is_right or trial.actual.error or trial.case.edge or trial.case.error_is_fine)
         ]
-        for trial in sorted(ordinary, key=_ambiguity)[:MAX_WATCHED]:
-            if known := self.task.on_the_way(trial.case):
-                is_right = functools.partial(self.task.is_right, case=trial.case)
-                subject = self.task.subject
-                sentences.append(at_this_line(self.function, trial.case, known, is_right, subject=subject))
-        different = set(filter(None, sentences))
-        return different.pop() if len(different) == 1 else None
+        found = map(self._lines_at_fault, sorted(ordinary, key=_ambiguity)[:MAX_WATCHED])
+        return at_this_line(common([lines for lines in found if lines.lines]))
+
+    def _lines_at_fault(self, trial):
+        case = self.with_asked_defaults(trial.case)
+        known = self.task.on_the_way(trial.case)
+        if not known:
+            return FaultyLines()
+        is_right = functools.partial(self.task.is_right, case=trial.case)
+        return lines_at_fault(self.function, case, known, is_right, subject=self.task.subject)
+
+    @cached_property
+    def other_defaults(self) -> dict[str, tuple]:
+        """The parameters that have another default than is asked for: theirs, and the one that is."""
+        return other_defaults(self.function, self.task.reference)
+
+    def with_asked_defaults(self, case: Case) -> Case:
+        """Return a case that passes the defaults that are asked for: no line of the body is to blame for another."""
+        given = case.arguments | case.options
+        asked = {name: pair[1] for name, pair in self.other_defaults.items() if name not in given}
+        return replace(case, options=case.options | asked) if asked else case
 
     def evidence(self, **options: Any) -> str:
         """Say what was tried, and what is not as it should be."""
@@ -321,6 +340,23 @@ def _in_code(names):
     return f"{', '.join(others)} and {last}" if others else last
 
 
+def another_default(answer: Answer) -> Verdict | None:
+    """Say of a parameter that its own default is what is wrong: the function is right where the asked one is passed."""
+    failing = [trial.case for trial in answer.trials if not trial.is_right]
+    asked = [answer.with_asked_defaults(case) for case in failing]
+    if asked == failing or not all(answer.task.trial(answer.function, case).is_right for case in asked):
+        return None
+    line = line_of_definition(answer.function)
+    place = f"line {line.number}, `{line.text}`" if line else "the function's first line"
+    wanted = [
+        f"where no {name} is passed, it must be {right!r}, and yours is {theirs!r}"
+        for name, (theirs, right) in answer.other_defaults.items()
+        if any(name in case.options for case in asked)
+    ]
+    sentence = f"It goes wrong in {place}: {'; '.join(wanted)}."
+    return answer.wrong("other-default", sentence, answer.evidence(is_named=True))
+
+
 def certain_from_the_source(answer: Answer) -> Verdict | None:
     slug, cause = source_hints.certain_cause(answer.function)
     return answer.named(slug, cause) if slug else None
@@ -339,6 +375,28 @@ def fractions_cut_off(answer: Answer) -> Verdict | None:
     if any(map(is_cut_off, failing.actual.parts, failing.actual.arrays, failing.expected.arrays)):
         return answer.named("fractions-lost", FRACTIONS_CUT_OFF)
     return None
+
+
+def too_few_digits(answer: Answer) -> Verdict | None:
+    """The right numbers, as far as float16 holds them."""
+
+    def is_near(trial):
+        is_half = trial.is_comparable and all(np.asarray(part).dtype == np.float16 for part in trial.actual.parts)
+        pairs = zip(trial.actual.arrays, trial.expected.arrays, strict=True) if is_half else ()
+        return is_half and all(np.allclose(*pair, rtol=FLOAT16, atol=FLOAT16, equal_nan=True) for pair in pairs)
+
+    failing = [trial for trial in answer.trials if not (trial.is_right or trial.case.edge)]
+    return answer.named("float16", HELD_AS_FLOAT16) if failing and all(map(is_near, failing)) else None
+
+
+def class_itself(answer: Answer) -> Verdict | None:
+    function = answer.function
+    makes_callables = isinstance(function, type) and callable(inspect.getattr_static(function, "__call__", None))
+    if not makes_callables or answer.failing.actual.arrays is not None:
+        return None
+    name = function.__name__
+    sentence = f"check was given the class {name} itself. Make an object of it, and give it that: check({name}(...))."
+    return answer.wrong("class-itself", sentence)
 
 
 def known_mistake(answer: Answer) -> Verdict | None:
@@ -417,11 +475,14 @@ def no_name(answer: Answer) -> Verdict:
 
 EXPLAINERS_OF_WRONG = (
     never_ends,
+    class_itself,
     held_as_objects,
     other_first_arguments,
+    another_default,
     keeps_state,
     certain_from_the_source,
     fractions_cut_off,
+    too_few_digits,
     known_mistake,
     known_in_part,
     one_without_conditions,

@@ -1,6 +1,6 @@
 """Watching a call: which arrays the variables of somebody's code hold, and what each was made of."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any, NamedTuple
@@ -100,6 +100,7 @@ class _Call:
 
     def __init__(self, frame, caller):
         self.frame, self.caller = frame, caller
+        self.called_at = None if caller is None else caller.place
         self.path = frame.f_code.co_filename
         self.statement = None
         self.arguments = []
@@ -168,6 +169,10 @@ class Watch:
         """Tell whether what comes back holds the output's numbers, and apart from them only other stages'."""
         statuses = [self.recognizer.look_at(array).status for _, array, _ in self.recognizer.leaves(returned)]
         return OUTPUT in statuses and all(status in (OUTPUT, STAGE) for status in statuses)
+
+    def times_called(self, code: CodeType) -> int:
+        """Count the calls of one of somebody's functions."""
+        return sum(call.frame.f_code is code for call in self._calls.values())
 
     # ---- what happens ------------------------------------------------------------------------
 
@@ -261,6 +266,8 @@ class Watch:
                 self._note_number(call, name, value)
                 continue
             fingerprints = self.recognizer.fingerprints(value)
+            if isinstance(value, Iterator):  # nobody can look into it, and what it gives may be wrong
+                fingerprints = (((), "iterator", id(value)),)
             if not fingerprints:
                 continue
             if call.held.get(name, (None,))[0] != fingerprints:
@@ -274,7 +281,7 @@ class Watch:
     def _note_number(self, call, name, value):
         call.numbers[name] = value
         if call.place is not None:
-            self.changes.append(Change(self.step, call.place, call, name, value, None, []))
+            self.changes.append(Change(self.step, call.place, call, name, value, None, self._read_by(call)))
 
     def _note_array(self, call, name, value, fingerprints):
         before = self._read_by(call)

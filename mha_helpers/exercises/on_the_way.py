@@ -80,8 +80,36 @@ def numbers(name, arguments):
     """
     if name not in ATTENTION:
         return []
+    known = [] if name != "blockwise_attention" else _block_by_block(**arguments)
     arguments, changes = ATTENTION[name](dict(arguments))
-    return numbers_of(Input.of(**arguments), right=RIGHT | {"softmax": OR_ZEROS} | changes)
+    return numbers_of(Input.of(**arguments), right=RIGHT | {"softmax": OR_ZEROS} | changes) + known
+
+
+def _block_by_block(queries, keys, values, block_size=128, mask=None):
+    """Return what a loop over blocks of keys holds after each of them."""
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    scores = scores if mask is None else np.where(mask, scores, -np.inf)
+    batch = tuple(f"b{i}" for i in range(scores.ndim - 2))
+    known, exponentials, before = [], [], np.full((*scores.shape[:-1], 1), -np.inf)
+    with np.errstate(all="ignore"):
+        for end in range(block_size, scores.shape[-1] + block_size, block_size):
+            seen = scores[..., :end]
+            largest = seen.max(-1, keepdims=True)
+            so_far = np.exp(seen - np.where(np.isfinite(largest), largest, 0))
+            exponentials.append(so_far[..., end - block_size :])
+            stages = {
+                "largest scores of a block": scores[..., end - block_size : end].max(-1, keepdims=True),
+                "largest scores so far": largest,
+                "sums so far": so_far.sum(-1, keepdims=True),
+                "context so far": so_far @ values[..., :end, :],
+                "correction": np.exp(before - largest),
+            }
+            known += [known_stage(name, array, (*batch, "q", "d")) for name, array in stages.items()]
+            before = largest
+    return [
+        *known,
+        known_stage("exponentials of each block", np.concatenate(exponentials, axis=-1), (*batch, "q", "k")),
+    ]
 
 
 def numbers_of_solution(exercise, case):

@@ -9,7 +9,7 @@ import numpy as np
 from function_judge.call import Outcome, agree, arrays_in, call, same_shapes
 from function_judge.compare import close, first_difference
 from function_judge.error_text import error_in_brief
-from function_judge.evidence import at_this_line
+from function_judge.evidence import at_this_line, lines_at_fault
 from function_judge.task import Case
 from function_judge.time_limit import SECONDS
 from function_judge.verdict import is_stub
@@ -159,11 +159,11 @@ def _at_this_line(function, reference, outputs, arguments, options):
         return None
     read = partial(arrays_in, n_outputs=len(outputs))
     wanted = call(reference, apart, options, read=read, seconds=None)
-    return at_this_line(
+    found = lines_at_fault(
         function,
         Case("a lab's", apart, options=options),
         known,
         lambda returned: agree(Outcome(returned, read(returned)), wanted),
         subject=SUBJECT,
-        brief=True,
     )
+    return at_this_line(found, brief=True)

@@ -11,6 +11,7 @@ from function_judge.evidence import (
     broken_property,
     holds_nan_or_zeros,
     is_single,
+    lines_at_fault,
     what_happened,
     where_right,
 )
@@ -120,7 +121,8 @@ def test_a_property_that_is_broken_and_what_is_never_filled():
 
 
 def pointed_at(function, **options):
-    return at_this_line(function, tables.CASE, tables.KNOWN, tables.run(function)[1], **options)
+    found = lines_at_fault(function, tables.CASE, tables.KNOWN, tables.run(function)[1])
+    return at_this_line(found, **options)
 
 
 def test_the_line_is_pointed_at_in_long_and_in_brief():

@@ -1,12 +1,23 @@
 """The line at which a wrong function goes wrong, writes into its argument, or stops."""
 
+import functools
 import inspect
 
 import numpy as np
 import pytest
 import tables
 
-from function_judge.lines import Line, faulty_lines, first_written_line, first_wrong_line, from_here, line_of_error
+from function_judge.lines import (
+    FaultyLines,
+    Line,
+    common,
+    faulty_lines,
+    first_written_line,
+    first_wrong_line,
+    from_here,
+    line_of_definition,
+    line_of_error,
+)
 
 
 def line_of(function, **options):
@@ -43,14 +54,15 @@ def test_it_may_be_between_two_lines():
         centred = table - table.mean(axis=0)
         return centred
 
-    lines = faulty_lines(
+    found = faulty_lines(
         forgets_to_divide,
         [tables.CASE.copy()["table"]],
         tables.KNOWN,
         is_right=tables.run(forgets_to_divide)[1],
         subject=tables.TASK.subject,
     )
-    assert [line.text for line in lines] == ["centred = table - table.mean(axis=0)", "return centred"]
+    assert [line.text for line in found.lines] == ["centred = table - table.mean(axis=0)", "return centred"]
+    assert found.first_is_right
 
 
 def test_the_line_that_writes_into_an_argument():
@@ -78,6 +90,23 @@ def test_the_line_of_an_error_is_the_last_of_their_own():
 
 def test_a_line_of_a_cell_is_named_by_its_number():
     assert Line("<cell>", 3, "row = 1").place == "Line 3 of the cell"
+
+
+def test_lines_of_several_calls_are_those_that_all_have():
+    first, second, third = (Line("<cell>", number, "") for number in (1, 2, 3))
+    assert common([FaultyLines((first, second)), FaultyLines((second, third))]).lines == (second,)
+    assert common([FaultyLines((first,)), FaultyLines((third,))]).lines == ()
+    assert common([FaultyLines((first, second), True), FaultyLines((second,))]).lines == ()
+    assert common([]).lines == ()
+
+
+def test_the_line_of_a_decorated_definition_is_its_def():
+    @functools.lru_cache
+    def doubled(row):
+        return 2 * row
+
+    assert line_of_definition(doubled).text == "def doubled(row):"
+    assert line_of_definition(len) is None
 
 
 def test_a_path_is_told_from_where_one_is(tmp_path, monkeypatch):

@@ -1,16 +1,20 @@
 """Looking into a function: its text, its code, the names that it uses."""
 
 import functools
+import linecache
 
 import numpy as np
 import pytest
 
 from function_judge.source import (
+    as_written,
     code_of,
     does_nothing,
     global_names,
+    is_current,
     last_line,
     other_arguments,
+    other_defaults,
     outside_arrays,
     same_code,
     shortened,
@@ -91,3 +95,40 @@ def test_a_long_text_is_cut_after_a_word():
     assert shortened("a long text", 20) == "a long text"
     assert shortened("a long text", 8) == "a long ..."
     assert shortened("longword", 4) == "long..."
+
+
+def test_what_somebody_wrote_is_found_behind_what_wraps_it():
+    class Doubling:
+        def __call__(self, row):
+            return 2 * row
+
+        def double(self, row):
+            return 2 * row
+
+    @functools.wraps(stub)
+    def wrapper(*arguments):
+        return stub(*arguments)
+
+    assert as_written(functools.partial(wrapper)) is stub
+    assert as_written(Doubling()) is Doubling.__call__
+    assert as_written(Doubling().double) is Doubling.double
+    assert as_written(len) is len
+
+
+def test_a_text_that_has_changed_since_is_not_quoted(tmp_path):
+    file = tmp_path / "homework.py"
+    file.write_text("def doubled(row):\n    return 2 * row\n")
+    namespace = {}
+    exec(compile(file.read_text(), file, "exec"), namespace)
+    doubled = namespace["doubled"]
+    assert is_current(doubled.__code__)
+    assert source_of(doubled).startswith("def doubled")
+    file.write_text("# a line more\ndef doubled(row):\n    return 2 * row\n")
+    linecache.checkcache(str(file))
+    assert not is_current(doubled.__code__)
+    assert source_of(doubled) == ""
+
+
+def test_defaults_that_differ():
+    assert other_defaults(lambda a, b=1, c=2: a, lambda a, b=1, c=3: a) == {"c": (2, 3)}
+    assert other_defaults(len, lambda a=1: a) == {}

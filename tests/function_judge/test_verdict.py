@@ -84,3 +84,61 @@ def test_where_no_time_limit_can_be_set_nobodys_function_is_judged(function, mon
     assert verdict.undecided == "This check is broken"
     assert "can't start new thread" in verdict.message
     assert not judge(task, function).undecided, "it is asked again once the platform can"
+
+
+class Sorting:
+    def __call__(self, row):
+        return np.sort(row)
+
+
+def ends_python(row):
+    exit()
+
+
+def asks(row):
+    return np.sort(row)[: int(input())]
+
+
+def in_half_precision(row):
+    return np.sort(row / 3).astype(np.float16)
+
+
+THIRDS = dataclasses.replace(SORTING, reference=lambda row: np.sort(row / 3), mistakes=())
+
+
+@pytest.mark.parametrize(
+    ("task", "function", "mistake", "said"),
+    [
+        (SORTING, Sorting, "class-itself", "Make an object of it, and give it that: check(Sorting(...))."),
+        (SORTING, ends_python, None, "It would have ended Python, and the notebook's kernel, in the line `exit()`."),
+        (SORTING, asks, None, "input() waits until somebody types"),
+        (THIRDS, in_half_precision, "float16", "float16, which keeps three digits"),
+    ],
+    ids=["a class", "exit", "input", "float16"],
+)
+def test_what_is_no_mistake_of_the_formula_is_told_as_what_it_is(task, function, mistake, said):
+    verdict = judge(task, function)
+    assert (verdict.status, verdict.mistake) == ("wrong", mistake)
+    assert said in verdict.message
+
+
+def test_an_object_of_the_class_is_right():
+    assert judge(SORTING, Sorting()).status == "correct"
+
+
+def test_a_default_of_ones_own_is_pointed_at_in_the_definition():
+    def raised(row, *, by=1.0):
+        return row + by
+
+    def raised_by_two(row, *, by=2.0):
+        higher = row + by
+        return higher
+
+    cases = (*CASES, Case("by 3", CASES[0].arguments, options={"by": 3.0}))
+    task = Task(reference=raised, outputs=("raised",), cases=cases, mistakes=())
+    verdict = judge(task, raised_by_two)
+    assert verdict.mistake == "other-default"
+    assert "`def raised_by_two(row, *, by=2.0):`: where no by is passed, it must be 1.0, and yours is 2.0." in (
+        verdict.message
+    )
+    assert "higher" not in verdict.message

@@ -5,7 +5,7 @@ Where the fault is, is known of three kinds of wrong answers, all of several sta
 - a right answer (an exercise's solution, the tests' right answers, the spellings of tests/exercises/spelled.py) with
   one thing in it changed: the fault is in the line that differs;
 - a program of the catalogue in which one step was exchanged: it is where the step is used;
-- a function whose faulty line ends with `# here`.
+- a function of tests/exercises/spelled.py or typed_out.py whose faulty line ends with `# here`.
 
 Counted is what shows in a plain call: it ends, and is wrong on a case that isn't at the edge.
 
@@ -31,7 +31,7 @@ from pathlib import Path
 
 import numpy as np
 
-from function_judge.source import code_of
+from function_judge.source import as_written, code_of
 from function_judge.statements import n_statements, statement_at
 
 REPOSITORY = Path(__file__).parents[2]
@@ -51,7 +51,7 @@ def written(source, namespace, name):
     return namespace[name]
 
 
-def bases(name, exercise, answers, spelled):
+def bases(name, exercise, answers, unusual):
     """Yield right answers of several statements: their source, what they use, their name."""
     namespace = {"np": np, "__name__": "__main__"}
     from answers import EXERCISES
@@ -63,7 +63,7 @@ def bases(name, exercise, answers, spelled):
     if name in ("multi_head_attention", "attention_gradients", "grouped_attention", "mend_rotary_attention"):
         namespace["scaled_dot_product_attention"] = attention.scaled_dot_product_attention
     yield exercise.solution().source, namespace, name
-    for function in [*answers.RIGHT, *spelled]:
+    for function in [*answers.RIGHT, *unusual]:
         code = code_of(function)
         if code is None or code.co_name == "<lambda>" or code.co_freevars or n_statements(code) < 2:
             continue
@@ -123,7 +123,7 @@ def exchanged(programs):
 
 def marked(functions):
     for function in functions:
-        lines, first = inspect.getsourcelines(function)
+        lines, first = inspect.getsourcelines(as_written(function))
         truth = {first + i for i, line in enumerate(lines) if "# here" in line}
         if truth:
             yield function, truth
@@ -154,19 +154,19 @@ def measure(name):
     """Return the counts of an exercise by kind, and what there is to read of each wrong or missing line."""
     _tests()
     warnings.simplefilter("ignore")
+    import spelled
+    import typed_out
     from answers import ANSWERS, EXERCISES
 
-    try:
-        from spelled import RIGHT, WRONG
-    except ImportError:
-        RIGHT, WRONG = {}, {}
     exercise, answers = EXERCISES[name], ANSWERS[name]
     programs = [program for mistake in exercise.mistakes for program in mistake.implementations]
     programs += [program for group in answers.WRONG.values() for program in group]
     kinds = {
-        "changed": [one for base in bases(name, exercise, answers, RIGHT.get(name, ())) for one in mutated(base)],
+        "changed": [
+            one for base in bases(name, exercise, answers, spelled.RIGHT.get(name, ())) for one in mutated(base)
+        ],
         "catalogue": list(exchanged(programs)),
-        "by hand": list(marked(WRONG.get(name, ()))),
+        "by hand": list(marked([*spelled.WRONG.get(name, ()), *typed_out.WRONG.get(name, ())])),
     }
     counts, read = Counter(), []
     for kind, group in kinds.items():
@@ -174,13 +174,14 @@ def measure(name):
             said, message = judged(exercise, program)
             if said == "beside":
                 continue
-            is_there = bool(said) and any(said[0] <= one <= said[-1] for one in truth)
+            named = set(range(said[0], said[-1] + 1)) if said and "or between" in message else set(said)
+            is_there = bool(named & truth)
             what = "silent" if not said else "wrong" if not is_there else "between" if len(said) > 1 else "right"
             counts[kind, what] += 1
             if what not in ("right", "between"):
                 read.append((kind, what, _shown(program, truth, said), message))
     accused = 0
-    for function in [*answers.RIGHT, exercise.reference, *RIGHT.get(name, ())]:
+    for function in [*answers.RIGHT, exercise.reference, *spelled.RIGHT.get(name, ())]:
         counts["right answers", "asked"] += 1
         if exercise.diagnosis(function).status == "wrong":
             accused += 1
@@ -193,7 +194,7 @@ def _shown(program, truth, said):
     if code is not None and code.co_filename.startswith("<"):
         first, lines = 1, linecache.getlines(code.co_filename)
     else:
-        lines, first = inspect.getsourcelines(program)
+        lines, first = inspect.getsourcelines(as_written(program))
     shown = []
     for number, line in enumerate(lines, first):
         mark = ("*" if number in truth else " ") + (">" if number in said else " ")
