@@ -47,8 +47,14 @@ class Suspect:
 
     @property
     def is_meant_otherwise(self) -> bool:
-        """Whether all that it made is right for somebody who uses it another way round."""
-        return bool(self.nodes) and all(node.status in RIGHT and node.seen.turned for node in self.nodes)
+        """Whether it made nothing but patterns that are right for somebody who uses them another way round."""
+        return all(
+            change.node is not None
+            and change.node.status in RIGHT
+            and change.node.seen.turned
+            and (change.node.is_pattern or getattr(getattr(change.value, "dtype", None), "kind", "") == "b")
+            for change in self.changes
+        )
 
 
 def is_turned(node: Node) -> bool:
