@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from function_judge.barred import barred
 from function_judge.compare import equal
 from function_judge.time_limit import SECONDS, TimedOut, time_limit
 
@@ -116,7 +117,7 @@ def call(
         warnings.simplefilter("ignore")
         is_running = False
         try:
-            with contextlib.nullcontext() if seconds is None else time_limit(seconds):
+            with barred(), contextlib.nullcontext() if seconds is None else time_limit(seconds):
                 is_running = True
                 returned = function(*positional, **named)
             arrays = _read(returned, read)

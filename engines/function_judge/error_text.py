@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from function_judge.barred import WAITS_FOR_TYPING
 from function_judge.libraries import is_own
 from function_judge.source import last_line, shortened, source_of
 
@@ -40,6 +41,11 @@ PYTORCHS = {
     "mm": "a product of matrices is a @ b.",
     "t": "in NumPy it is a.T, or a.swapaxes(-1, -2) where there may be a batch.",
 }
+# Of the names that NumPy 2 took away, those of which its own message doesn't say what to write instead.
+GONE_IN_NUMPY_2 = {
+    "alltrue": "all", "bool8": "bool_", "cumproduct": "cumprod", "in1d": "isin", "product": "prod", "round_": "round",
+    "row_stack": "vstack", "sometrue": "any", "trapz": "trapezoid",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -186,6 +192,8 @@ def _missing_attribute(error):
     if not found:
         return None
     owner, name = found.groups()
+    if name in GONE_IN_NUMPY_2 and not owner.endswith("object"):
+        return f"NumPy 2 has no np.{name} any more; it is np.{GONE_IN_NUMPY_2[name]}."
     if name in PYTORCHS:
         return f"{name} is PyTorch's; {PYTORCHS[name]}"
     if owner.endswith("object") and callable(getattr(np, name, None)):
@@ -227,6 +235,8 @@ CAUSES = (
     Cause("", _not_given),
     Cause("remapped shapes", BATCH_AXES),
     Cause("could not be broadcast", _not_broadcast),
+    Cause(WAITS_FOR_TYPING, "here nobody does. What the function computes with comes as its arguments."),
+    Cause("Unable to avoid copy", "since NumPy 2, copy=False forbids a copy. np.asarray(a) copies only where it must."),
     Cause("name 'np' is not defined", "the set-up cell has not been run; run it, then this cell again."),
     Cause("name 'inf' is not defined", "infinity is np.inf, and below every number is -np.inf."),
     Cause("name 'math' is not defined", "`import math` is missing; NumPy has the same functions: np.sqrt, np.exp."),
@@ -423,6 +433,8 @@ def describe_error(
     if in_batch and cause in (INNER_AXES, CELL_BY_CELL, None):
         return f"It stops in the line `{shortened(line)}`." if line else "It stops there."
     place = f", in the line `{shortened(line)}`" if line else ""
+    if isinstance(error, SystemExit):
+        return f"It would have ended Python, and the notebook's kernel{place}. A function ends with `return`."
     text = f"{_first_sentence(error, words, with_cause)}{place}."
     return f"{text} Likely cause: {cause}" if cause else text
 

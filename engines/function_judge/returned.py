@@ -49,6 +49,7 @@ def describe_returned(outcome: Outcome, outputs: tuple[str, ...]) -> str:
         _unfinished(returned, outputs)
         or _wrong_number_of_arrays(outcome, outputs, return_line)
         or _generator_or_function(returned, return_line)
+        or _needs_detaching(returned)
         or _uneven(returned, outputs)
         or f"It returned {_type_of(returned)}, which cannot be read as numbers; {return_line}."
     )
@@ -84,6 +85,17 @@ def _generator_or_function(returned, return_line):
     if callable(returned):
         return "It returned a function; are the brackets missing that call it?"
     return None
+
+
+def _needs_detaching(returned):
+    """Say of a tensor that records gradients that NumPy can't read it."""
+    parts = returned if isinstance(returned, tuple | list) else (returned,)
+    if not any(getattr(part, "requires_grad", None) is True for part in parts if hasattr(type(part), "detach")):
+        return None
+    return (
+        f"It returned {_type_of(parts[0])} that records gradients, which NumPy can't read. Call .detach() on it: "
+        "`return result.detach()`."
+    )
 
 
 def _uneven(returned, outputs):

@@ -25,8 +25,12 @@ STEPS_PER_SECOND = 400_000  # calls and rounds of loops that count as a second w
 # The thread's own clock. A browser has one thread, and no clock of its own for it.
 thread_time = getattr(time, "thread_time", time.process_time)
 
-# Python's import and numba's compiler: what is stopped halfway in them stays broken until the kernel restarts.
-_LOADERS = ("importlib._bootstrap", "_frozen_importlib", "numba.core", "llvmlite")
+# Python's import, and the compilers of numba, PyTorch and JAX: what is stopped halfway in them stays broken until the
+# kernel restarts. Their frames are those of a first call; what is compiled already runs without them.
+_LOADERS = (
+    "importlib._bootstrap", "_frozen_importlib", "numba.core", "llvmlite", "torch._dynamo.convert_frame",
+    "jax._src.compiler", "jax._src.interpreters.mlir",
+)  # fmt: skip
 
 
 class TimedOut(BaseException):
@@ -128,6 +132,7 @@ class _Budget:
         self._seconds, self._clock, self._limited = seconds, clock, limited
         self._error = None
         self._was_loading = False
+        self._may_have_compiled = True
         self._begin()
 
     def _begin(self):
@@ -155,6 +160,10 @@ class _Budget:
         if time.monotonic() >= self._waiting_ends and self._clock() - self._waits_since >= MIN_COMPUTED:
             self._allow_to_wait(MAX_WAIT)
         if self.left > 0:
+            return None
+        if self._may_have_compiled and "numba" in sys.modules:  # and have ended, between two looks
+            self._may_have_compiled = False
+            self._begin()
             return None
         if self._error is None:
             self._error = TimedOut if self._clock() >= self._computing_ends else Waited

@@ -27,6 +27,8 @@ def error_of(function, *arguments):
     [
         ("name 'inf' is not defined", "", "np.inf"),
         ("name 'torch' is not defined", "", "uses NumPy"),
+        ("Unable to avoid copy while creating an array as requested.", "", "since NumPy 2, copy=False"),
+        ("module 'numpy' has no attribute 'bool8'", "np.bool8", "NumPy 2 has no np.bool8 any more; it is np.bool_."),
         ("axis -3 is out of bounds for array of dimension 1", "row.sum(axis=-3)", "has only 1 axis"),
         ("axis 1 is out of bounds for array of dimension 1", "row.transpose(0, 1)", "swapaxes(1, 2)"),
         ("f() got an unexpected keyword argument 'dim'", "f(row, dim=1)", "PyTorch says dim"),

@@ -68,3 +68,14 @@ def test_a_list_that_holds_one_row_several_times():
 def test_arrays_of_objects():
     assert holds_objects((MATRIX, np.array([True], dtype=object)))
     assert not holds_objects(MATRIX)
+
+
+def test_a_tensor_that_records_gradients_has_to_be_detached():
+    class Tensor:
+        requires_grad = True
+
+        def detach(self):
+            return self
+
+    said = describe_returned(Outcome(Tensor()), ("weights",))
+    assert "Call .detach() on it" in said

@@ -4,6 +4,7 @@ import contextlib
 import signal
 import threading
 
+import numpy as np
 import pytest
 
 from function_judge import time_limit as module
@@ -59,6 +60,33 @@ def test_what_gets_little_of_a_busy_machine_is_not_waiting(monkeypatch):
     clock.append(240.0)
     computed.append(3.1)
     assert budget.error_at(None) is Waited
+
+
+def test_what_a_compiler_took_between_two_looks_does_not_count(monkeypatch):
+    """A function of numba's may have been compiled since the last look, and nothing of that shows any more."""
+    monkeypatch.setitem(module.sys.modules, "numba", None)
+    computed = [0.0]
+    budget = module._Budget(5.0, lambda: computed[-1], limited=None)
+    computed.append(6.0)
+    assert budget.error_at(None) is None
+    computed.append(12.0)
+    assert budget.error_at(None) is TimedOut
+
+
+@pytest.mark.slow
+def test_the_first_call_of_a_compiled_function_is_let_through():
+    numba = pytest.importorskip("numba")
+
+    @numba.njit
+    def added_up(row):
+        total = 0.0
+        for number in row:
+            total += number
+        return total
+
+    with time_limit(0.05):
+        total = added_up(np.ones(3))
+    assert total == 3
 
 
 def test_what_comes_back_in_time_is_left_alone():
