@@ -41,11 +41,11 @@ def barred() -> Iterator[None]:
     replaced = [(builtins, "exit", ends), (builtins, "quit", ends), (builtins, "input", waits)]
     if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()) is not None:
         replaced.append((shell, "ask_exit", ends))
-    before = [getattr(owner, name, None) for owner, name, _ in replaced]
-    for owner, name, function in replaced:
-        setattr(owner, name, function)
+    before = [(owner, name, getattr(owner, name)) for owner, name, _ in replaced if hasattr(owner, name)]
+    for owner, name, replacement in replaced:
+        setattr(owner, name, replacement)
     try:
         yield
     finally:
-        for (owner, name, _), function in zip(replaced, before, strict=True):
-            setattr(owner, name, function)
+        for owner, name, original in before:
+            setattr(owner, name, original)

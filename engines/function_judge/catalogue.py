@@ -179,12 +179,12 @@ def recognise_in_part(
 
 def in_what_came_back(catalogue: Catalogue, trials: list, output: int | None = None) -> Mistake | None:
     """Return the first mistake that gives the same (or the same one of the outputs) wherever something came back."""
-    among = range(len(catalogue.programs))
+    among: Sequence[int] = range(len(catalogue.programs))
     for trial in trials:
-        found = catalogue.alike(trial.case, trial.actual, among, output)
+        alike = catalogue.alike(trial.case, trial.actual, among, output)
         if trial.actual.error is not None:  # both fail, each in its own words
-            found = sorted({*found, *catalogue.failing(trial.case, among)})
-        among = found
+            alike = sorted({*alike, *catalogue.failing(trial.case, among)})
+        among = alike
     found = (catalogue.programs[place][0] for place in among if _shows(catalogue, place, trials, output))
     return next(found, None)
 

@@ -58,6 +58,8 @@ class Doubts:
     def causes_at_the_end(self) -> Causes:
         """Return the statements of which one must be at fault where no repair of a variable helps."""
         end = self.watch.ended
+        if end is None:
+            return {}
         return self._traced_back(end, [(self.watch.read_last, self.watch.last_numbers, end.code)], float("inf"))
 
     def is_certain(self, suspect: Suspect) -> bool:

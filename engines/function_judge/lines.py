@@ -213,7 +213,9 @@ def line_of_error(error: BaseException, function: Callable) -> Line | None:
 def line_of_definition(function: Callable) -> Line | None:
     """Return the line of a function's `def`, or None where its source can't be had."""
     code = code_of(as_written(function))
-    statement = statement_at(code.co_filename, code.co_firstlineno) if code and is_current(code) else None
+    if code is None or not is_current(code):
+        return None
+    statement = statement_at(code.co_filename, code.co_firstlineno)
     return Line.at(code.co_filename, statement.number) if statement else None
 
 

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from typing import Any
 
 from function_judge.source import code_of, global_names
 
@@ -19,7 +20,7 @@ def kept_by(function: Callable) -> dict[str, int]:
     code = code_of(function)
     if code is None:
         return {}
-    around = {name: function.__globals__.get(name) for name in global_names(code)}
+    around: dict[str, Any] = {name: function.__globals__.get(name) for name in global_names(code)}
     around |= inspect.getclosurevars(function).nonlocals if function.__closure__ else {}
     around |= {name: each.default for name, each in inspect.signature(function).parameters.items()}
     return {name: len(value) for name, value in around.items() if type(value) in (list, dict, set)}

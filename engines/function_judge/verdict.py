@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from function_judge import source_hints
-from function_judge.call import Outcome, same
+from function_judge.call import Outcome, same, same_shapes
 from function_judge.catalogue import recognise, recognise_in_part
 from function_judge.compare import close
 from function_judge.error_text import met_a_stub
@@ -298,10 +298,9 @@ def held_as_objects(answer: Answer) -> Verdict | None:
 
 def keeps_state(answer: Answer) -> Verdict | None:
     """Ask a case once more: what a call keeps for the next one would be blamed on something else."""
-    first, again = answer.trials[0].actual, answer.task.run(answer.function, answer.task.cases[0])
+    again = answer.task.run(answer.function, answer.task.cases[0])
     names = changed_since(answer.function, answer.kept_before)
-    is_readable = first.error or again.error or (first.arrays and again.arrays)
-    if is_readable and not same(first, again):
+    if _answers_differ(answer.trials[0], again):
         sentences = [TWO_ANSWERS]
     elif names and again.error:  # it stops both times, over what was there before
         sentences = []
@@ -312,6 +311,16 @@ def keeps_state(answer: Answer) -> Verdict | None:
     else:
         sentences.append("Does it keep something between calls, or draw random numbers?")
     return answer.named("not-repeatable", " ".join([*sentences, FROM_ITS_ARGUMENTS]))
+
+
+def _answers_differ(trial, again):
+    """Tell whether a second call gave something else; numbers are compared only in arrays of the size that is asked."""
+    first = trial.actual
+    if first.error or again.error:
+        return not same(first, again)
+    if not (first.arrays and again.arrays):
+        return False
+    return not same_shapes(first, again) or (trial.is_comparable and not same(first, again))
 
 
 def other_first_arguments(answer: Answer) -> Verdict | None:

@@ -116,7 +116,7 @@ def _at_the_gate(result):
             yield svg.box(BAR_LEFT + 1, y, unit * count, 2 * HIGH - 1, fill=style.tint(palette.HEADS[0], 0.5))
     for sign in (-1, 1) if result.n_walks > 1 else ():
         y = MIDDLE - sign * result.spread * HIGH
-        yield svg.line(BAR_LEFT - 8, y, BAR_LEFT + BAR_ROOM + 12, y, colour=style.HIGHLIGHT, width=2)
+        yield svg.line(BAR_LEFT - 8, y, BAR_LEFT + BAR_ROOM + 12, y, colour=style.INK, width=2)
     for step in (-20, -10, 0, 10, 20):
         yield svg.text(BAR_LEFT - 10, MIDDLE - step * HIGH + 4, _signed(step), anchor="end", size=11)
     if result.n_walks > 1:
