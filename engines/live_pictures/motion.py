@@ -5,7 +5,7 @@ Where motion is not wanted (prefers-reduced-motion), and in a still picture, onl
 
 from live_pictures import style, svg
 
-WRITES = 14  # milliseconds from letter to letter
+WRITES = 35  # milliseconds from letter to letter: a verse takes four seconds
 
 
 def arrive(fragment: str, dx: float, dy: float) -> str:

@@ -626,6 +626,42 @@ def test_the_writer_writes_when_it_is_seen_and_rests_where_it_began(browser, wri
     page.close()
 
 
+@pytest.mark.parametrize(("name", "n_stops"), [("training_run", 10), ("logit_lens", 5)])
+def test_what_has_a_course_is_played_once_when_it_is_seen(browser, written, name, n_stops):
+    page = browser.new_page()
+    page.goto(written)
+    lab = lab_of(page, name)
+    button, shown = lab.get_by_role("button", name=re.compile("^play")), lab.locator("[data-state]")
+    first = shown.get_attribute("data-state")
+    lab.locator(".mha-picture").scroll_into_view_if_needed()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(button).to_have_attribute("aria-pressed", "false")
+    assert shown.get_attribute("data-answer") == str(n_stops), "each stop is shown once"
+    assert shown.get_attribute("data-state") == first
+    page.close()
+
+
+def test_a_readout_has_25_words_at_most_and_the_rest_is_behind_more(phone):
+    shown = {}
+    for name in TOUCHED:
+        lab = lab_of(phone, name)
+        start_over(lab)
+        sentence = getattr(labs, name)().page_picture().sentence
+        status, more = lab.get_by_role("status"), lab.locator(".mha-more")
+        expect(status).to_have_text(re.compile(rf"^What you see: {re.escape(sentence[:12])}"))
+        seen, rest = status.text_content(), more.locator("p").text_content()
+        assert f"{seen} {rest}".strip() == f"What you see: {sentence}", name
+        shown[name] = len(re.findall(r"\S*\w\S*", seen.removeprefix("What you see: ")))
+        assert ("mha-empty" in more.get_attribute("class")) == (not rest), name
+    assert max(shown.values()) <= 25, shown
+    lab = lab_of(phone, "sum_of_heads")
+    rest = lab.locator(".mha-more p")
+    expect(rest).to_be_hidden()
+    lab.get_by_text("more", exact=True).click()
+    expect(rest).to_be_visible()
+    lab.get_by_text("more", exact=True).click()
+
+
 def test_the_writer_says_where_it_can_write_no_further(browser, written):
     page = browser.new_page(reduced_motion="reduce")
     page.goto(written)
