@@ -149,7 +149,7 @@ def matrix(
     row, column : int, optional
         A row and a column to frame.
     differs : ndarray of bool, shape (n_rows, n_columns), optional
-        Cells to mark as different, each by a dashed frame and a sign.
+        Cells to mark as different: the first by a dashed frame and a sign, all others by a pale wash.
     cell : tuple of int, optional
         A cell's width and height: smaller than usual where a matrix is large.
     hidden : ndarray of bool, shape (n_rows, n_columns), optional
@@ -175,8 +175,9 @@ def matrix(
         parts.append(box(left, top + row * height, n_columns * width, height, stroke=style.INK, stroke_width=3))
     if column is not None:
         parts.append(box(left + column * width, top, width, n_rows * height, stroke=style.INK, stroke_width=3))
-    for i, j in np.argwhere(differs) if differs is not None else ():
-        parts.append(difference(left + j * width, top + i * height, width, height))
+    for n, (i, j) in enumerate(np.argwhere(differs) if differs is not None else ()):
+        mark = wash if n else difference
+        parts.append(mark(left + j * width, top + i * height, width, height))
     if caption:
         parts.append(text(left, top + n_rows * height + 15, caption, colour=style.QUIET, size=12))
     return "".join(parts)
@@ -217,6 +218,11 @@ def difference(x: float, y: float, width: float, height: float) -> str:
             text(x + 1, y + 5, "≠", anchor="middle", bold=True, colour=style.PAPER, size=11),
         ]
     )
+
+
+def wash(x: float, y: float, width: float, height: float) -> str:
+    """Mark a cell as different where another, which has the sign, is to be looked at first."""
+    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{style.ALARM}" fill-opacity="0.12"/>'
 
 
 def document(width: float, height: float, fragments: Iterable[str], *, label: str) -> str:

@@ -407,6 +407,16 @@ def _keys(result, found, before):
     yield marks.computed_part(svg.text(64, y + ROW + 15, "", size=12, colour=colour), "mixture", found)
 
 
+def _sum(result, row, x, y):
+    """Write what a row's weights sum to, framed where that is visibly not 1: it proves that they are no weights."""
+    total = result.sums[row, 0]
+    written = svg.text(x, y + 16, svg.short(total, 2), size=12, bold=row == result.query)
+    if np.isclose(total, 1, rtol=0, atol=0.005):
+        return written
+    frame = svg.box(x - 2, y + 2, 33, 18, stroke=style.ALARM, stroke_width=2)
+    return frame + svg.text(x, y + 16, svg.short(total, 2), size=12, bold=True, colour=style.ALARM)
+
+
 def _all_queries(result, found, before):
     """Draw the weights of every token's own query with their sums, and the contexts."""
     cell, labels, top = (28, 21), NAME, 242
@@ -430,7 +440,7 @@ def _all_queries(result, found, before):
         shown += _moving_row(result, found, labels, left, first_row + result.query * cell[1], cell)
     for i, query in enumerate(TOKENS):
         y = first_row + i * cell[1]
-        shown.append(svg.text(right - 3, y + 16, svg.short(result.sums[i, 0], 2), size=12, bold=i == result.query))
+        shown.append(_sum(result, i, right - 3, y))
         for j, key in enumerate(TOKENS):
             says, both = _asks(result, i, j), {"query": query, "key": key}
             its_part = f"asks {key}" if i == result.query else None
