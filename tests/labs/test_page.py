@@ -662,6 +662,39 @@ def test_a_readout_has_25_words_at_most_and_the_rest_is_behind_more(phone):
     lab.get_by_text("more", exact=True).click()
 
 
+# Which texts of a lab's pictures lie over each other; not a number that has moved onto itself.
+# A line's box is higher than its letters: a fifth at each end is air.
+OVERLAPPING = """lab => {
+  const found = [];
+  for (const svg of lab.querySelectorAll(".mha-picture svg")) {
+    const written = [...svg.querySelectorAll("text:not([x*=' '])")]; // one with many places has letters all over
+    const texts = written.filter(text => text.textContent.trim() && text.checkVisibility());
+    const boxes = texts.map(text => text.getBoundingClientRect());
+    const across = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    const down = (a, b) => Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) - 0.2 * (a.height + b.height);
+    boxes.forEach((a, i) => boxes.slice(0, i).forEach((b, j) => {
+      const [one, other] = [texts[i].textContent, texts[j].textContent];
+      if (one !== other && across(a, b) > 1.5 && down(a, b) > 1) found.push(`${one} | ${other}`);
+    }));
+  }
+  return found;
+}"""
+
+
+def test_no_label_lies_on_another(phone):
+    for name in TOUCHED:
+        start_over(lab_of(phone, name))
+    found = {name: lab_of(phone, name).evaluate(OVERLAPPING) for name in TOUCHED}
+    assert {name: pairs for name, pairs in found.items() if pairs} == {}
+    lab = lab_of(phone, "two_banks")
+    for name, key in (("bank, up", "ArrowUp"), ("bank, across", "ArrowLeft"), ("river, across", "ArrowRight")):
+        handle = lab.get_by_role("slider", name=name, exact=True)
+        for _ in range(10):
+            handle.press(key)
+            assert lab.evaluate(OVERLAPPING) == [], f"{name} at {handle.input_value()}"
+    start_over(lab)
+
+
 def test_the_writer_says_where_it_can_write_no_further(browser, written):
     page = browser.new_page(reduced_motion="reduce")
     page.goto(written)

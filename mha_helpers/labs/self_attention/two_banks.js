@@ -16,7 +16,9 @@
     const context = bank.map((value, i) => (1 - its) * value + its * vector(near)[i]), [x2, y2] = place(context);
     const becomes = `(${context.map(two).join(", ")})`;
     parts[`new ${near}`] = { cx: x2, cy: y2 };
-    parts[`called ${near}`] = { x: String(Math.min(Math.max(x2, 46), 270)), y: pixel(Number(y2) + 19) };
+    const called = Math.min(Math.max(x2, 54), 266), under = Number(y2) + 19, names = words.map(word => parts[`name ${word}`]);
+    const isClear = under < plane[3] - 4 && !names.some(({ x, y }) => Math.abs(x - called) < 46 && Math.abs(y - under) < 13);
+    parts[`called ${near}`] = { x: String(called), y: pixel(isClear ? under : Number(y2) - 11) };
     parts[`pull ${near}`] = { x1, y1, x2, y2 };
     parts[`own ${near}`] = { width: pixel(bar * (1 - its)) };
     parts[`its ${near}`] = { x: pixel(left + bar * (1 - its)), width: pixel(bar * its) };

@@ -92,7 +92,13 @@ def parts(result):
         (own_weight, weight), (own_score, score) = result.weights[neighbour], result.scores[neighbour]
         x, y = place(result.contexts[neighbour])
         changes[f"new {neighbour}"] = {"cx": f"{x:g}", "cy": f"{y:g}"}
-        changes[f"called {neighbour}"] = {"x": f"{min(max(x, 46), 270):g}", "y": f"{round(y + 19, 1):g}"}
+        called = min(max(x, 54), 266)  # clear of the axis on its left, and of the picture's edge
+        names = [changes[f"name {word}"] for word in result.vectors]
+        under = y + 19
+        is_clear = under < PLANE[3] - 4 and not any(
+            abs(float(name["x"]) - called) < 46 and abs(float(name["y"]) - under) < 13 for name in names
+        )
+        changes[f"called {neighbour}"] = {"x": f"{called:g}", "y": f"{round(under if is_clear else y - 11, 1):g}"}
         changes[f"pull {neighbour}"] = {"x1": f"{x0:g}", "y1": f"{y0:g}", "x2": f"{x:g}", "y2": f"{y:g}"}
         changes[f"own {neighbour}"] = {"width": f"{round(BAR * own_weight, 1):g}"}
         boundary = round(LEFT + BAR * own_weight, 1)

@@ -119,7 +119,7 @@ def _switch(result):
     yield svg.text(0, 132, "Who speaks", bold=True)
     x = 1
     for speaker in PROMPTS:
-        width, chosen = 16 + 8 * len(speaker), speaker == result.speaker
+        width, chosen = 20 + 8 * len(speaker), speaker == result.speaker
         chip = svg.box(x, 140, width, 28, fill=style.tint(purple) if chosen else style.PANEL, stroke=EDGE)
         name = svg.text(x + width / 2, 159, speaker, anchor="middle", bold=chosen, size=12)
         yield marks.radio(chip + name, {"speaker": speaker})
