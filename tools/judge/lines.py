@@ -35,7 +35,8 @@ from function_judge.source import as_written, code_of
 from function_judge.statements import n_statements, statement_at
 
 REPOSITORY = Path(__file__).parents[2]
-TOLD = re.compile(r"(?:in|up to|from) line (\d+), `")
+POINTING = re.compile(r"^(?:It goes wrong|The mistake is) in .*", re.MULTILINE)  # the line of an error is no guess
+NUMBER = re.compile(r"\bin line (\d+), `")
 _numbers = itertools.count()
 
 
@@ -75,25 +76,35 @@ def mutated(base):
     from test_mutations import mutants
 
     source, namespace, name = base
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) and len(node.body) > 1:
-            del node.body[0]
-        if isinstance(node, ast.FunctionDef):  # `right` would take it into its list
-            node.decorator_list = [one for one in node.decorator_list if not isinstance(one, ast.Call)]
-    source = ast.unparse(tree)
+    source = _plain(source)
     before = source.splitlines()
     for text in sorted(set(mutants(source))):
         after = text.splitlines()
-        if len(after) != len(before):
-            continue
-        truth = {i for i, (one, other) in enumerate(zip(before, after, strict=True), 1) if one != other}
-        truth |= {i + 1 for i in truth if after[i - 1].lstrip().startswith("if ")}  # what a wrong condition lets run
+        truth = _changed_lines(before, after)
         if truth and not after[min(truth) - 1].lstrip().startswith("def "):
             try:
                 yield written(text, copy.copy(namespace), name), truth
             except Exception:
                 continue
+
+
+def _plain(source):
+    """Return a source without docstrings, and without decorators such as `right`, which would take it into its list."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            if ast.get_docstring(node) and len(node.body) > 1:
+                del node.body[0]
+            node.decorator_list = [item for item in node.decorator_list if not isinstance(item, ast.Call)]
+    return ast.unparse(tree)
+
+
+def _changed_lines(before, after):
+    """Return the numbers of the lines that differ, and of what a wrong condition lets run; none if some are missing."""
+    if len(after) != len(before):
+        return set()
+    changed = {i for i, (old, new) in enumerate(zip(before, after, strict=True), 1) if old != new}
+    return changed | {i + 1 for i in changed if after[i - 1].lstrip().startswith("if ")}
 
 
 def exchanged(programs):
@@ -103,22 +114,40 @@ def exchanged(programs):
         if (code := code_of(program)) is not None and program.__closure__ and n_statements(code) > 1:
             together.setdefault(code, []).append(program)
     for code, group in together.items():
-        cells = [[cell.cell_contents for cell in program.__closure__] for program in group]
-        columns = [Counter(map(id, column)).most_common(2) for column in zip(*cells, strict=True)]
-        usual = [(column[0][0], len(column) < 2 or column[0][1] > 2 * column[1][1]) for column in columns]
-        if not all(is_clear for _, is_clear in usual):
-            continue  # several steps belong together, and who knows which is meant
-        for program, contents in zip(group, cells, strict=True):
-            other = {
-                free
-                for free, content, (known, _) in zip(code.co_freevars, contents, usual, strict=True)
-                if id(content) != known
-            }
-            numbers = {number for _, _, number in code.co_lines() if number and number > code.co_firstlineno}
-            found = {one for number in numbers if (one := statement_at(code.co_filename, number)) is not None}
-            truth = {one.number for one in found if other & one.reads}
+        usual = _usual_steps(group)
+        for program in group if usual else ():
+            truth = _lines_that_read(code, _other_steps(program, usual))
             if truth:
                 yield program, truth
+
+
+def _steps(program):
+    return [cell.cell_contents for cell in program.__closure__]
+
+
+def _usual_steps(group):
+    """Return the ids of the steps that most programs of a code have; None where it isn't clear which are meant.
+
+    Where several steps belong together, no step is usual.
+    """
+    usual = []
+    for column in zip(*map(_steps, group), strict=True):
+        first, *rest = Counter(map(id, column)).most_common(2)
+        if rest and first[1] <= 2 * rest[0][1]:
+            return None
+        usual.append(first[0])
+    return usual
+
+
+def _other_steps(program, usual):
+    names = code_of(program).co_freevars
+    return {name for name, step, known in zip(names, _steps(program), usual, strict=True) if id(step) != known}
+
+
+def _lines_that_read(code, names):
+    numbers = {number for _, _, number in code.co_lines() if number and number > code.co_firstlineno}
+    statements = {statement_at(code.co_filename, number) for number in numbers} - {None}
+    return {statement.number for statement in statements if names & statement.reads}
 
 
 def marked(functions):
@@ -130,66 +159,87 @@ def marked(functions):
 
 
 def judged(exercise, program):
-    """Return "beside" where it doesn't show in a plain call, else the number of the line or None, and the message."""
-    trials = []
+    """Return the numbers of the lines and the message; None where the mistake doesn't show in a plain call."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for case in exercise.cases:
-            if not (case.edge or case.error_is_fine):
-                trials.append(exercise.trial(program, case))
-                if trials[-1].timed_out:
-                    return "beside", ""
-        if not any(not one.is_right and one.actual.error is None and one.actual.arrays is not None for one in trials):
-            return "beside", ""
-        if any(one.actual.error is not None for one in trials[:1]):
-            return "beside", ""
+        if not _is_wrong_in_a_plain_call(exercise, program):
+            return None
         result = exercise.diagnosis(program)
     if result.status != "wrong":
-        return "beside", ""
-    said = [int(number) for number in TOLD.findall(result.message)]
-    return said, result.message
+        return None
+    numbers = [int(number) for text in POINTING.findall(result.message) for number in NUMBER.findall(text)]
+    return numbers, result.message
+
+
+def _is_wrong_in_a_plain_call(exercise, program):
+    trials = []
+    for case in exercise.cases:
+        if not (case.edge or case.error_is_fine):
+            trials.append(exercise.trial(program, case))
+            if trials[-1].timed_out:
+                return False
+    if trials and trials[0].actual.error is not None:
+        return False
+    return any(
+        not trial.is_right and trial.actual.error is None and trial.actual.arrays is not None for trial in trials
+    )
 
 
 def measure(name):
     """Return the counts of an exercise by kind, and what there is to read of each wrong or missing line."""
     _tests()
     warnings.simplefilter("ignore")
-    import spelled
-    import typed_out
-    from answers import ANSWERS, EXERCISES
+    from answers import EXERCISES
 
-    exercise, answers = EXERCISES[name], ANSWERS[name]
-    programs = [program for mistake in exercise.mistakes for program in mistake.implementations]
-    programs += [program for group in answers.WRONG.values() for program in group]
-    kinds = {
-        "changed": [
-            one for base in bases(name, exercise, answers, spelled.RIGHT.get(name, ())) for one in mutated(base)
-        ],
-        "catalogue": list(exchanged(programs)),
-        "by hand": list(marked([*spelled.WRONG.get(name, ()), *typed_out.WRONG.get(name, ())])),
-    }
-    counts, read = Counter(), []
-    for kind, group in kinds.items():
-        for program, truth in group:
-            said, message = judged(exercise, program)
-            if said == "beside":
-                continue
-            named = set(range(said[0], said[-1] + 1)) if said and "or between" in message else set(said)
-            is_there = bool(named & truth)
-            what = "silent" if not said else "wrong" if not is_there else "between" if len(said) > 1 else "right"
-            counts[kind, what] += 1
-            if what not in ("right", "between"):
-                read.append((kind, what, _shown(program, truth, said), message))
-    accused = 0
-    for function in [*answers.RIGHT, exercise.reference, *spelled.RIGHT.get(name, ())]:
-        counts["right answers", "asked"] += 1
-        if exercise.diagnosis(function).status == "wrong":
-            accused += 1
-    counts["right answers", "accused"] = accused
+    exercise, counts, read = EXERCISES[name], Counter(), []
+    for kind, program, truth in _wrong_answers(name, exercise):
+        found = judged(exercise, program)
+        if found is None:
+            continue
+        numbers, message = found
+        what = _verdict_on(numbers, message, truth)
+        counts[kind, what] += 1
+        if what in ("wrong", "silent"):
+            read.append((kind, what, _shown(program, truth, numbers), message))
+    right = _right_answers(name, exercise)
+    counts["right answers", "asked"] = len(right)
+    counts["right answers", "accused"] = sum(exercise.diagnosis(function).status == "wrong" for function in right)
     return name, counts, read
 
 
-def _shown(program, truth, said):
+def _wrong_answers(name, exercise):
+    """Yield the kind, the program and the faulty lines of each wrong answer to an exercise."""
+    import spelled
+    import typed_out
+    from answers import ANSWERS
+
+    answers = ANSWERS[name]
+    for base in bases(name, exercise, answers, spelled.RIGHT.get(name, ())):
+        yield from (("changed", *pair) for pair in mutated(base))
+    groups = [*(mistake.implementations for mistake in exercise.mistakes), *answers.WRONG.values()]
+    yield from (("catalogue", *pair) for pair in exchanged(itertools.chain(*groups)))
+    by_hand = [*spelled.WRONG.get(name, ()), *typed_out.WRONG.get(name, ())]
+    yield from (("by hand", *pair) for pair in marked(by_hand))
+
+
+def _right_answers(name, exercise):
+    import spelled
+    from answers import ANSWERS
+
+    return [*ANSWERS[name].RIGHT, exercise.reference, *spelled.RIGHT.get(name, ())]
+
+
+def _verdict_on(numbers, message, truth):
+    """Tell whether the lines that are pointed at are right, some between which it is, wrong, or none: silent."""
+    if not numbers:
+        return "silent"
+    named = range(numbers[0], numbers[-1] + 1) if "or between" in message else numbers
+    if not truth.intersection(named):
+        return "wrong"
+    return "between" if len(numbers) > 1 else "right"
+
+
+def _shown(program, truth, numbers):
     code = code_of(program)
     if code is not None and code.co_filename.startswith("<"):
         first, lines = 1, linecache.getlines(code.co_filename)
@@ -197,7 +247,7 @@ def _shown(program, truth, said):
         lines, first = inspect.getsourcelines(as_written(program))
     shown = []
     for number, line in enumerate(lines, first):
-        mark = ("*" if number in truth else " ") + (">" if number in said else " ")
+        mark = ("*" if number in truth else " ") + (">" if number in numbers else " ")
         shown.append(f"  {mark} {line.rstrip()}")
     return "\n".join(shown)
 
@@ -210,18 +260,18 @@ def main(arguments=None):
     parser.add_argument("--wrong", action="store_true", help="print each wrong line (>) beside the changed one (*)")
     parser.add_argument("--silent", action="store_true", help="print each answer that nothing is said of")
     parser.add_argument("--workers", type=int, default=1)
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     _tests()
     from answers import EXERCISES
 
-    names = given.names or list(EXERCISES)
+    names = options.names or list(EXERCISES)
     total = Counter()
-    with multiprocessing.get_context("spawn").Pool(given.workers) as pool:
+    with multiprocessing.get_context("spawn").Pool(options.workers) as pool:
         for name, counts, read in pool.imap_unordered(measure, names):
             total += counts
             print(f"{name:30}{_row(counts)}", flush=True)
             for kind, what, text, message in read:
-                if (what == "wrong" and given.wrong) or (what == "silent" and given.silent):
+                if (what == "wrong" and options.wrong) or (what == "silent" and options.silent):
                     print(f"\n  {what} ({kind}): {message.splitlines()[0][:100] if message else ''}\n{text}")
     print(f"{'all':30}{_row(total)}")
     return 0
