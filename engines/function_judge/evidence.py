@@ -242,7 +242,7 @@ def _as_returned(array, outcome, output):
 
 def where_right(task: Task, trials: list[Trial]) -> str | None:
     """Return a sentence on the cases where an answer is right, or None."""
-    failing = [trial.case for trial in trials if not trial.is_right]
+    right, failing = _cases(trials, are_right=True), _cases(trials, are_right=False)
     if all(case.edge for case in failing):
         return task.wrong_at_edges
     traits = {case.trait for case in failing}
@@ -250,8 +250,11 @@ def where_right(task: Task, trials: list[Trial]) -> str | None:
         return f"It is right on the other cases, but goes wrong with {traits.pop()}."
     if any(is_single(task, case) and not case.edge for case in failing):
         return None
-    right = [trial.case for trial in trials if trial.is_right]
     return _only_with_an_option(task, failing, right) or _wrong_number_of_axes(task, failing)
+
+
+def _cases(trials, are_right):
+    return [trial.case for trial in trials if bool(trial.is_right) == are_right]
 
 
 def _only_with_an_option(task, failing, right):

@@ -235,12 +235,18 @@ def _keeps_nested_together(steps, known):
     outer, inner = positions
     if any(_leaves_out_columns(step[outer], step[inner], known.array.shape[inner]) for step in steps):
         return False
-    moves = [
-        (bool(np.nansum(np.abs(step[outer]))), bool(np.nansum(np.abs(step[inner])))) for step in steps if step.shape[1]
-    ]
+    return _is_followed_by_the_rest([(_moves(step[outer]), _moves(step[inner])) for step in steps if step.shape[1]])
+
+
+def _moves(steps):
+    return bool(np.nansum(np.abs(steps)))
+
+
+def _is_followed_by_the_rest(moves):
+    """Whether all else that moves through either of two axes is the next after the first that moves through both."""
     both = [i for i, moved in enumerate(moves) if all(moved)]
-    others = [i for i, moved in enumerate(moves) if any(moved) and i not in both]
-    return not both or all(i == both[0] + 1 for i in others)
+    either = [i for i, moved in enumerate(moves) if any(moved) and not all(moved)]
+    return not both or all(i == both[0] + 1 for i in either)
 
 
 def _leaves_out_columns(outer, inner, width):

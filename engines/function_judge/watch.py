@@ -265,9 +265,7 @@ class Watch:
             if is_number(value) and call.numbers.get(name) is not value:
                 self._note_number(call, name, value)
                 continue
-            fingerprints = self.recognizer.fingerprints(value)
-            if isinstance(value, Iterator):  # nobody can look into it, and what it gives may be wrong
-                fingerprints = (((), "iterator", id(value)),)
+            fingerprints = self._contents_of(value)
             if not fingerprints:
                 continue
             if call.held.get(name, (None,))[0] != fingerprints:
@@ -277,6 +275,10 @@ class Watch:
         call.held |= changed
         if self.written_at is None and self._has_written_into_arguments():
             self.written_at = call.place
+
+    def _contents_of(self, value):
+        """Identify what a variable holds; nobody can look into an iterator, and what it gives may be wrong."""
+        return (((), "iterator", id(value)),) if isinstance(value, Iterator) else self.recognizer.fingerprints(value)
 
     def _note_number(self, call, name, value):
         call.numbers[name] = value
