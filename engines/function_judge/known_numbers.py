@@ -18,6 +18,8 @@ FINE = 1e-9  # for float64, where numbers are told apart that float32 would conf
 # which are found in many; an array of nothing but such entries would be in any order.
 MIN_UNIQUE = 0.3
 MIN_ENTRIES = 4  # fewer are found among any numbers
+# How far below all others what is hidden stands: nothing of it is left in an exponential's 7 digits.
+FAR_BELOW = 20.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +84,7 @@ class Known:
 
     @cached_property
     def _lowest(self):
-        return self.array[np.isfinite(self.array)].min(initial=0) - 1.0
+        return self.array[np.isfinite(self.array)].min(initial=0) - FAR_BELOW
 
     def find(self, entries: np.ndarray, relative: float = TOLERANCE) -> np.ndarray:
         """Look entries up: their places in the flat stage, -1 where several are possible, and -2 where none is."""

@@ -132,20 +132,23 @@ class _Localiser:
         return places
 
     def among(self, causes, too_early=None):
-        """Return several statements of which one must be at fault, if they are few.
+        """Return several statements of which one must be at fault, if they are few."""
+        places = {*causes} | ({too_early.place} if too_early is not None else set())
+        if len(places) > MAX_CAUSES:
+            return Fault()
+        return Fault(tuple(sorted(places, key=lambda place: place.statement.number)))
 
-        Where those that read what is right can be repaired together, the others are right: if two of them are wrong,
-        neither can be repaired alone.
+    def wrong_together(self, causes):
+        """Return those causes that read what is right, if the function is right once they are repaired together.
+
+        If two statements are wrong, neither can be repaired alone, and it shows at the end only.
         """
-        if too_early is not None:
-            causes = causes | {too_early.place: set()}
         changes = [change for change in self.watch.changes if change.place in causes and not causes[change.place]]
-        if len({change.place for change in changes}) > 1:
-            together = Suspect(changes[0].place, changes)
-            if any(map(self.trials.passes_with, self.repairs.of(together))):
-                causes = {change.place for change in changes}
-        places = sorted(causes, key=lambda place: place.statement.number)
-        return Fault(tuple(places)) if len(places) <= MAX_CAUSES else Fault()
+        places = {change.place: set() for change in changes}
+        if len(places) < 2:
+            return causes
+        together = Suspect(changes[0].place, changes)
+        return places if any(map(self.trials.passes_with, self.repairs.of(together))) else causes
 
     def at_the_end(self, too_early, before):
         """Return where it goes wrong although no statement before the end made other numbers than a stage's."""
@@ -157,8 +160,10 @@ class _Localiser:
         causes = self.doubts.causes_at_the_end()
         if not causes:
             return Fault()
-        if [*causes] != [end] or before:
+        if before:
             return self.among(before | causes, too_early)
+        if [*causes] != [end]:
+            return self.among(self.wrong_together(causes), too_early)
         if too_early is None and (early := self.returned_too_early()):
             return early
         if not self.computes_at_the_end() or (too_early is not None and too_early.place == end):
