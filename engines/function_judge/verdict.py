@@ -32,7 +32,7 @@ from function_judge.evidence import (
     what_happened,
     where_right,
 )
-from function_judge.lines import FaultyLines, common, line_of_definition
+from function_judge.lines import FaultyLines, common, line_of_definition, line_of_error
 from function_judge.monkeypatches import undone
 from function_judge.returned import holds_objects, safe_repr, shapes_of
 from function_judge.source import does_nothing, last_line, other_arguments, other_defaults, outside_arrays
@@ -221,8 +221,18 @@ class Answer:
             for trial in self.trials
             if not (trial.is_right or trial.actual.error or trial.case.edge or trial.case.error_is_fine)
         ]
-        found = map(self._lines_at_fault, sorted(ordinary, key=_ambiguity)[:MAX_WATCHED])
-        return at_this_line(common([lines for lines in found if lines.lines]))
+        watched = sorted(ordinary, key=_ambiguity)[:MAX_WATCHED]
+        found = common([lines for lines in map(self._lines_at_fault, watched) if lines.lines])
+        is_shown = any(trial is self.failing for trial in watched)
+        return at_this_line(found if is_shown else self._unless_contradicted(found))
+
+    def _unless_contradicted(self, found):
+        """Return the lines unless the case that is shown has others: it may never run these, or stop before them."""
+        error = self.failing.actual.error
+        if not found.lines or self.failing.case.edge:
+            return found
+        shown = self._lines_at_fault(self.failing).lines if error is None else [line_of_error(error, self.function)]
+        return found if not shown or {*shown} & {*found.lines} else FaultyLines()
 
     def _lines_at_fault(self, trial):
         case = self.with_asked_defaults(trial.case)
