@@ -4,18 +4,17 @@ Ends with 0 (all healthy), 1 (something is sick) or 2 (something could not be ex
 """
 
 import argparse
+import contextlib
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from attention_doctor import api, separate_process
+from attention_doctor.api import SECONDS
 from attention_doctor.names import HEALTHY
 from attention_doctor.reports.formats import FORMATS
-from attention_doctor.reports.report import Report
-from attention_doctor.subjects import loading
+from attention_doctor.separate_process import Examiner
 
-WRITES_INTO = "--inside"
 # The doctor is a distribution of its own, too: there it is a command.
 COMMAND = "attention-doctor"
 
@@ -28,14 +27,11 @@ def main(arguments: list[str] | None = None) -> int:
     int
         What it ends with.
     """
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
     options = _parser().parse_args(arguments)
-    if options.inside:
-        _write_report(options)
-        return 0
     accepted = _accepted(options.accepted)
-    results = [_examined_separately(target, options, arguments) for target in options.targets]
-    results = [_without(result, accepted) for result in results]
+    examine = {"names": options.names, "inputs": options.inputs, "seconds": options.seconds}
+    with Examiner() as examiner:
+        results = [_without(examiner.result(target, **examine), accepted) for target in options.targets]
     text = FORMATS["json" if options.json else options.format](results)
     if text:
         # What the terminal's encoding lacks (Windows' has no √) is shown by its number.
@@ -47,16 +43,16 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=COMMAND,
-        description="Examine attention. Ends with 0 (healthy), 1 (sick) or 2 (could not be examined).",
+        description="Examine attention. This runs the code it examines: don't point it at files you don't trust. "
+        "Ends with 0 (healthy), 1 (sick) or 2 (could not be examined).",
     )
     parser.add_argument(
         "targets", metavar="FILE.py:NAME", nargs="+",
-        help="a function, a class or an object, in a file or in a module: package.module:NAME",
+        help="a function, a class or an object, in a file or in a module (package.module:NAME); or an expression that "
+        "builds it: 'FILE.py:Attention(64, n_heads=4)'",
     )  # fmt: skip
-    parser.add_argument("--arguments", default="{}", help="what a class is built with, as JSON: '{\"d_model\": 64}'")
-    parser.add_argument("--build", default="", help="an expression instead: 'Attention(Config(n_embd=64, n_head=4))'")
-    parser.add_argument("--names", default="{}", help='what an argument is, as JSON: \'{"w1": "W_Q"}\'')
-    parser.add_argument("--inputs", default="{}", help="what further arguments get, as JSON: '{\"window\": 0}'")
+    parser.add_argument("--names", type=_by_argument, help='what an argument is, as JSON: \'{"w1": "W_Q"}\'')
+    parser.add_argument("--inputs", type=_by_argument, help="what further arguments get, as JSON: '{\"window\": 0}'")
     parser.add_argument("--format", choices=list(FORMATS), default="text", help="how the reports are printed")
     parser.add_argument("--json", action="store_true", help="the same as --format json")
     parser.add_argument("--strict", action="store_true", help="let notes count: end with 1 for them, too")
@@ -64,43 +60,17 @@ def _parser() -> argparse.ArgumentParser:
         "--accepted", metavar="FILE",
         help='findings that are known, as JSON: {"FILE.py:NAME": ["mha-scale-d-model"]}',
     )  # fmt: skip
-    parser.add_argument("--seconds", type=float, default=120, help="of computing, for each (120)")
-    parser.add_argument(WRITES_INTO, metavar="FILE", help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of computing, for each (120)")
     return parser
 
 
-def _examined_separately(target: str, options: argparse.Namespace, arguments: list[str]) -> dict[str, Any]:
-    """Examine in a process of its own, and return what it writes, or why it wrote nothing."""
-    others = [value for value in arguments if value not in options.targets]
-    result, reason = separate_process.report_of(["-m", "attention_doctor", *others, target, WRITES_INTO])
-    return result or _result(target, Report(target, None, reason=reason))
-
-
-def _write_report(options: argparse.Namespace) -> None:
-    """Examine the one target in this process, and write the report into the file that the options name."""
-    [target] = options.targets
-
-    def write(result: dict[str, Any]) -> None:
-        Path(options.inside).write_text(json.dumps(result), encoding="utf-8")
-
-    separate_process.end_if_it_hangs(
-        options.seconds, lambda reason: write(_result(target, Report(target, None, reason=reason)))
-    )
-    write(_examined(target, options))
-
-
-def _examined(target: str, options: argparse.Namespace) -> dict[str, Any]:
-    try:
-        thing = loading.load(target, json.loads(options.arguments), options.build)
-    except loading.CannotBeLoadedError as error:
-        return _result(target, Report(target, None, reason=str(error)))
-    names, inputs = (json.loads(text) or None for text in (options.names, options.inputs))
-    return _result(target, api.examine(thing, names=names, inputs=inputs, seconds=options.seconds), thing)
-
-
-def _result(target: str, report: Report, thing: Any = None) -> dict[str, Any]:
-    file, line = ("", 0) if thing is None else loading.definition(thing)
-    return report.to_json() | {"target": target, "text": str(report), "file": file, "line": line}
+def _by_argument(text: str) -> dict[str, Any]:
+    """What is given for arguments, by their names."""
+    with contextlib.suppress(ValueError):
+        value = json.loads(text)
+        if isinstance(value, dict):
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r} is no JSON object; write '{{\"argument\": ...}}'")
 
 
 def _accepted(path: str | None) -> dict[str, set[str]]:

@@ -47,7 +47,7 @@ def command(capsys, *arguments):
 
 
 def test_the_command_says_sick(file, capsys):
-    code, said = command(capsys, f"{file}:Reader", "--arguments", '{"d_model": 24, "n_heads": 3}')
+    code, said = command(capsys, f"{file}:Reader(d_model=24, n_heads=3)")
     assert code == 1
     assert said.startswith("Reader: sick: mha-scale-d-model")
     assert "noise" not in said
@@ -64,12 +64,6 @@ def test_the_command_says_that_it_could_not(file, capsys, what):
     code, said = command(capsys, what.format(file=file), "--seconds", "2")
     assert code == 2
     assert "could not be examined" in said
-
-
-def test_an_expression_builds_what_is_examined(file, capsys):
-    code, said = command(capsys, file, "--build", "Reader(d_model=24, n_heads=3)")
-    assert code == 1
-    assert said.startswith("Reader: sick: mha-scale-d-model")
 
 
 def test_a_module_of_a_package_is_found_by_its_file_and_by_its_name(tmp_path, capsys, monkeypatch):
@@ -98,11 +92,10 @@ def test_several_targets_in_formats_for_others(file, capsys):
     code, said = command(capsys, *targets, "--json")
     assert code == 2  # a method without its object
     assert [result["healthy"] for result in json.loads(said)] == [None, True]
-    build = (file, "--build", "Reader(24, 3)")
-    code, said = command(capsys, *build, "--format", "github")
+    code, said = command(capsys, f"{file}:Reader(24, 3)", "--format", "github")
     assert said.startswith("::error file=")
     assert "line=14,title=mha-scale-d-model::Reader: " in said  # where the scores are divided
-    _, said = command(capsys, *build, "--format", "sarif")
+    _, said = command(capsys, f"{file}:Reader(24, 3)", "--format", "sarif")
     [result] = json.loads(said)["runs"][0]["results"]
     assert result["ruleId"] == "mha-scale-d-model"
     assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 14}
@@ -110,8 +103,9 @@ def test_several_targets_in_formats_for_others(file, capsys):
 
 def test_accepted_findings_do_not_count_and_notes_count_if_strict(file, tmp_path, capsys):
     known = tmp_path / "accepted.json"
-    known.write_text(json.dumps({str(file): ["mha-scale-d-model"]}))
-    code, said = command(capsys, file, "--build", "Reader(24, 3)", "--accepted", known)
+    target = f"{file}:Reader(24, 3)"
+    known.write_text(json.dumps({target: ["mha-scale-d-model"]}))
+    code, said = command(capsys, target, "--accepted", known)
     assert code == 0
     assert "Accepted: mha-scale-d-model." in said
     noted = tmp_path / "noted.py"

@@ -9,84 +9,140 @@ from pathlib import Path
 
 from attention_doctor.calls import calling
 
+# FILE.py:EXPRESSION or package.module:EXPRESSION; a drive has a colon, too.
+TARGET = re.compile(r"(.+?\.py|[\w.]+):(.+)", re.DOTALL)
+
 
 class CannotBeLoadedError(ValueError):
     """What stands in the way, and what to do."""
 
 
-def load(target, arguments, build=""):
-    """Return what a target names, or an instance of it where that is a class.
+def load(target):
+    """Return what a target names or builds, or an instance of it where that is a class.
 
     Parameters
     ----------
     target : str
-        "FILE.py:NAME" or "package.module:NAME"; with `build` the name may be missing.
-    arguments : dict
-        What a class is built with.
-    build : str, optional
-        An expression, evaluated among the file's own names, that gives what is to be examined.
+        "FILE.py:NAME" or "package.module:NAME", or an expression among the file's own names in place of NAME:
+        "FILE.py:Attention(Config(n_head=4))".
 
     Raises
     ------
     CannotBeLoadedError
     """
-    file_or_module, _, name = target.rpartition(":") if ":" in target else (target, "", "")
-    module = _module(file_or_module)
-    if build:
-        try:
-            return eval(build, vars(module))
-        except Exception as error:
-            raise CannotBeLoadedError(f"--build {build!r}: {calling.told(error)}") from error
-    if not name:
-        raise CannotBeLoadedError(f"say what to examine: {target}:NAME, or give --build")
-    thing = module
-    for part in name.split("."):
-        if not hasattr(thing, part):
-            raise CannotBeLoadedError(f"{file_or_module} has no {name}")
-        thing = getattr(thing, part)
+    match = TARGET.fullmatch(target)
+    if match is None:
+        raise CannotBeLoadedError(f"say what to examine: {target}:NAME, or {target}:NAME(...), which builds it")
+    file_or_module, expression = match.groups()
+    thing = _value(_module(file_or_module), file_or_module, expression)
     if not inspect.isclass(thing):
         return thing
     try:
-        return thing(**arguments)
+        return thing()
     except Exception as error:
-        signature = inspect.signature(thing)
         raise CannotBeLoadedError(
-            f"{name}{signature} could not be built with {arguments}: {calling.told(error)}. Give --arguments "
-            f"as JSON, or an expression: --build '{name}(...)'"
+            f"{expression}{inspect.signature(thing)} could not be built without arguments: {calling.told(error)}. "
+            f"Say how it is built: '{file_or_module}:{expression}(...)'"
         ) from error
+
+
+def _value(module, file_or_module, expression):
+    """What an expression is among a module's names."""
+    if not re.fullmatch(r"[\w.]+", expression):
+        try:
+            return eval(expression, vars(module))
+        except Exception as error:
+            raise CannotBeLoadedError(f"building {expression}: {calling.told(error)}") from error
+    thing = module
+    for part in expression.split("."):
+        if not hasattr(thing, part):
+            raise CannotBeLoadedError(f"{file_or_module} has no {expression}")
+        thing = getattr(thing, part)
+    return thing
 
 
 def _module(file_or_module):
     file = Path(file_or_module)
-    if file_or_module.endswith(".py") and not file.is_file():
+    is_file = file_or_module.endswith(".py")
+    if is_file and not file.is_file():
         raise CannotBeLoadedError(f"there is no file {file_or_module!r}; give FILE.py:NAME or package.module:NAME")
-    if not file_or_module.endswith(".py"):
-        sys.path.insert(0, str(Path.cwd()))
-        module_name = file_or_module
-    else:
-        file = file.resolve()
-        folder, parts = file.parent, [file.stem]
-        has_relative_imports = re.search(r"(?m)^from \.", file.read_text(encoding="utf-8", errors="replace"))
-        # In a package, relative imports need the package's name too, even where the folder has no __init__.py.
-        while (folder / "__init__.py").is_file() or (has_relative_imports and len(parts) == 1):
-            parts.insert(0, folder.name)
-            folder = folder.parent
-        sys.path.insert(0, str(folder))
-        sys.path.insert(1, str(Path.cwd()))  # a repository's own imports often start at its root
-        module_name = ".".join(parts)
+    folder, module_name = _folder_and_name(file.resolve()) if is_file else (Path.cwd(), file_or_module)
+    _imports.begin_in(folder)
     try:
-        if file_or_module.endswith(".py") and "." not in module_name:
-            spec = importlib.util.spec_from_file_location(module_name, file)
-            module = importlib.util.module_from_spec(spec)
-            sys.modules[module_name] = module
-            spec.loader.exec_module(module)
-            return module
-        return importlib.import_module(module_name)
+        if not is_file or "." in module_name:
+            return importlib.import_module(module_name)
+        return _of_file(file.resolve(), module_name)
     except BaseException as error:
         raise CannotBeLoadedError(
             f"importing {file_or_module}: {calling.told(error)}. The doctor needs a file that "
             'only defines when it is imported: put what trains or reads files under `if __name__ == "__main__":`'
         ) from error
+
+
+def _folder_and_name(file):
+    """The folder that a file's imports begin in, and the name that it is imported by."""
+    folder, parts = file.parent, [file.stem]
+    has_relative_imports = re.search(r"(?m)^from \.", file.read_text(encoding="utf-8", errors="replace"))
+    # In a package, relative imports need the package's name too, even where the folder has no __init__.py.
+    while (folder / "__init__.py").is_file() or (has_relative_imports and len(parts) == 1):
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return folder, ".".join(parts)
+
+
+def _of_file(file, module_name):
+    """The module of a file by itself, executed once: another module may have its name."""
+    loaded = sys.modules.get(module_name)
+    if loaded is not None and getattr(loaded, "__file__", None) == str(file):
+        return loaded
+    spec = importlib.util.spec_from_file_location(module_name, file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[module_name]
+        raise
+    return module
+
+
+class _Imports:
+    """Where the targets' imports begin, so that those of several folders can be examined in one process."""
+
+    def __init__(self):
+        self._folders = []
+        self._own = set()  # those that nothing was imported from before
+        self._modules = set()  # which there were before
+
+    def begin_in(self, folder):
+        """Let imports begin in a folder, and then where the command was given, as a repository's own often do.
+
+        What was imported from another target's folders is forgotten, as here its names may mean other files. Libraries
+        stay: PyTorch takes seconds, and can't be imported twice.
+        """
+        folders = [str(folder), str(Path.cwd())]
+        if folders == self._folders and {*folders} <= {*sys.path}:
+            return
+        for name in self._own_modules():
+            del sys.modules[name]
+        if sys.path[:2] == self._folders:
+            del sys.path[:2]
+        self._folders, self._own, self._modules = folders, {*folders} - {*sys.path}, {*sys.modules}
+        sys.path[:0] = folders
+
+    def _own_modules(self):
+        """The names of the modules that came from the folders since, and not from libraries that stand in them."""
+        return [name for name in sys.modules.keys() - self._modules if _path_of(name) in self._own]
+
+
+_imports = _Imports()
+
+
+def _path_of(name):
+    """The entry of sys.path from which a module was imported."""
+    module = sys.modules[name]
+    file = Path(getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), ""))
+    return max((path for path in sys.path if path and file.is_relative_to(path)), key=len, default="")
 
 
 def definition(thing):

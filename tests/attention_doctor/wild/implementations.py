@@ -127,7 +127,7 @@ class Implementation:
     def _examined(self):
         try:
             with _without_what_is_unused():
-                thing = loading.load(self.target, {}, self.build)
+                thing = loading.load(f"{self.target}:{self.build}")
         except loading.CannotBeLoadedError as error:
             return doctor.Report(self.name, None, reason=str(error))
         started = time.process_time()
