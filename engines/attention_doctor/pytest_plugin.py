@@ -4,7 +4,9 @@ import pytest
 
 
 def pytest_addoption(parser):
-    parser.addini("attention_targets", "what to examine: FILE.py:NAME or package.module:NAME, one a line", "linelist")
+    parser.addini(
+        "attention_targets", "what to examine: FILE.py:NAME or FILE.py:EXPRESSION, also of package.module", "linelist"
+    )
 
 
 @pytest.fixture
@@ -15,19 +17,41 @@ def assert_healthy():
     return assert_healthy
 
 
-def pytest_collection_modifyitems(session, config, items):
-    targets = config.getini("attention_targets")
-    items += [_Target.from_parent(session, name=target, nodeid=f"attention::{target}") for target in targets]
+# The file with the setting is what holds the targets: they are asked where it is selected, as the whole suite does.
+# `testpaths` are the whole suite, too, and seldom hold that file.
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config):
+    if config.args_source is config.ArgsSource.TESTPATHS and config.getini("attention_targets"):
+        config.args.append(str(config.inipath))
+
+
+def pytest_collect_file(file_path, parent):
+    if file_path == parent.config.inipath and parent.config.getini("attention_targets"):
+        return _Targets.from_parent(parent, path=file_path)
+    return None
+
+
+class _Targets(pytest.File):
+    """All targets, examined in one process, which can be ended."""
+
+    def collect(self):
+        for target in self.config.getini("attention_targets"):
+            yield _Target.from_parent(self, name=target)
+
+    def setup(self):
+        from attention_doctor.separate_process import Examiner
+
+        self.examiner = Examiner(self.config.rootpath)
+
+    def teardown(self):
+        self.examiner.close()
 
 
 class _Target(pytest.Item):
-    """A target as a test, examined in a process of its own, as by the command."""
-
     def runtest(self):
-        from attention_doctor.__main__ import main
-
-        if main([self.name]):
-            pytest.fail("the report is above, under what was printed", pytrace=False)
+        result = self.parent.examiner.result(self.name)
+        if not result["healthy"]:
+            pytest.fail(result["text"], pytrace=False)
 
     def reportinfo(self):
         return self.path, None, f"attention: {self.name}"
