@@ -9,6 +9,7 @@ from importlib.metadata import PathDistribution
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "engines"
@@ -21,10 +22,12 @@ def marked(name):
     return re.search(rf"<!-- {re.escape(name)} -->\n\n```\w*\n(.*?)```\n\n<!-- end -->", README, re.DOTALL)[1]
 
 
-def run(*command, folder, site=None):
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+def run(*command, folder, site=None, **variables):
+    """Run a command with what is installed in `site`, its own commands included."""
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"} | variables
     if site:
         environment["PYTHONPATH"] = str(site)
+        environment["PATH"] = os.pathsep.join([str(site / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
@@ -129,13 +132,20 @@ def test_each_package_is_in_one_wheel(wheels, tmp_path):
     assert typed <= files(tmp_path, "attention_doctor")
 
 
+@pytest.fixture
+def project(tmp_path):
+    """A project with the page's model."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "model.py").write_text(marked("model.py"), encoding="utf-8")
+    return folder
+
+
 @pytest.mark.slow
-def test_the_command_and_the_pytest_plugin(wheels, tmp_path):
-    site, project = tmp_path / "site", tmp_path / "project"
+def test_the_command_and_the_pytest_plugin(wheels, tmp_path, project):
+    site = tmp_path / "site"
     installed(site, wheels["attention_doctor"])
-    project.mkdir()
-    (project / "model.py").write_text(marked("model.py"), encoding="utf-8")
-    ended = run(sys.executable, str(site / "bin" / "attention-doctor"), "model.py:attention", folder=project, site=site)
+    ended = run("attention-doctor", "model.py:attention", folder=project, site=site)
     assert ended.stdout == marked("session").partition("\n")[2], ended.stderr
     (project / "pytest.ini").write_text("[pytest]\nattention_targets = model.py:attention\n")
     (project / "test_model.py").write_text(
@@ -145,3 +155,41 @@ def test_the_command_and_the_pytest_plugin(wheels, tmp_path):
     assert "2 failed" in ended.stdout, ended.stdout + ended.stderr
     failures, _, _ = ended.stdout.partition("short test summary")  # which is as long as CI lets it be
     assert failures.count("model.py:12: scores = q @ k.swapaxes(-1, -2) / np.sqrt(d_model)") == 2
+
+
+@pytest.mark.slow
+def test_the_steps_of_a_workflow_end_with_the_line_that_is_wrong(wheels, tmp_path, project):
+    site = tmp_path / "site"
+    *before, last = (step["run"] for step in yaml.safe_load(marked("steps")))
+    # The registry's part is played by the wheel.
+    pip = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_TARGET": str(site)}
+    pip["PIP_FIND_LINKS"] = wheels["attention_doctor"].parent.as_uri()
+    bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]  # as GitHub does
+    for step in before:
+        ended = run(*bash, step, folder=project, site=site, **pip)
+        assert ended.returncode == 0, ended.stderr
+    ended = run(*bash, last, folder=project, site=site)
+    assert ended.stdout.startswith("::error file=model.py,line=12,title=mha-scale-d-model::"), ended.stderr
+    assert ended.returncode == 1
+
+
+@pytest.mark.slow
+def test_the_hook_stops_a_commit_of_what_is_sick_and_looks_at_nothing_else(wheels, tmp_path, project):
+    site = tmp_path / "site"
+    installed(site, wheels["attention_doctor"])
+    (project / ".pre-commit-config.yaml").write_text(marked("hook"), encoding="utf-8")
+
+    def committed(*paths):
+        for command in (["init", "--quiet"], ["add", *paths]):
+            assert run("git", *command, folder=project).returncode == 0
+        hooks = ["pre_commit", "run", "--color", "never"]
+        return run(sys.executable, "-m", *hooks, folder=project, site=site, PRE_COMMIT_HOME=str(tmp_path / "hooks"))
+
+    assert "(no files to check)Skipped" in committed(".pre-commit-config.yaml").stdout
+    ended = committed("model.py")
+    assert "model.py:12: scores = q @ k.swapaxes(-1, -2) / np.sqrt(d_model)" in ended.stdout, ended.stdout
+    assert ended.returncode == 1
+    right = marked("model.py").replace("np.sqrt(d_model)", "np.sqrt(q.shape[-1])")
+    (project / "model.py").write_text(right, encoding="utf-8")
+    ended = committed("model.py")
+    assert ended.returncode == 0, ended.stdout
