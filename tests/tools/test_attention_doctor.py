@@ -41,6 +41,13 @@ def test_the_session_in_its_readme_is_what_the_command_says(tmp_path):
     assert said.count("\n") < 25
 
 
+def test_its_page_has_no_placeholder_and_its_links_lead_somewhere():
+    assert "OWNER" not in README
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", README)
+    assert links
+    assert [link for link in links if not (FOLDER / link).exists()] == []
+
+
 def test_its_version_is_the_courses_which_requires_it():
     here, course = (tomllib.loads((folder / "pyproject.toml").read_text()) for folder in (FOLDER, ROOT))
     assert here["project"]["version"] == course["project"]["version"]
