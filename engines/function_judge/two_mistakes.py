@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from function_judge.call import same
+from function_judge.call import same, same_shapes
 from function_judge.catalogue import Catalogue, Mistake, in_what_came_back
+from function_judge.compare import close
 from function_judge.task import Trial
 
 
@@ -80,7 +81,7 @@ def _explaining_together(explained, hidden, asked):
 
 def recognise_without_conditions(
     catalogue: Catalogue, probes: Sequence[Trial], trials: Sequence[Trial]
-) -> tuple[Mistake, Trial] | None:
+) -> tuple[Mistake, Trial | None] | None:
     """Find the mistake that explains a wrong answer wherever no option is given, or no condition holds anything back.
 
     What else is wrong has to do with an option or a condition then, whether or not it is known.
@@ -93,7 +94,8 @@ def recognise_without_conditions(
     Returns
     -------
     mistake, trial : Mistake and Trial, or None
-        The trial is the first in which something else is wrong.
+        The trial is the first in which something else is wrong. It is None where no more than NaN and infinity came
+        back beside what the mistake gives: the same mistake, written in another way, may have made them.
     """
     unconditional = [trial for trial in (*probes, *trials) if not trial.case.holds_back]
     for view in ([trial for trial in unconditional if not trial.case.options], unconditional):
@@ -101,8 +103,21 @@ def recognise_without_conditions(
         if others and sum(not trial.is_right for trial in view) > 1:
             mistake = in_what_came_back(catalogue, view)
             if mistake:
-                return mistake, others[0]
+                return mistake, next((trial for trial in others if _is_more(catalogue, mistake, trial)), None)
     return None
+
+
+def _is_more(catalogue, mistake, trial):
+    """Tell whether an answer holds other numbers than a mistake's programs give, and not just NaN and infinity."""
+    places = (place for place, (each, _) in enumerate(catalogue.programs) if each is mistake)
+    return not any(_differs_in_nan_alone(trial.actual, catalogue.outcome(place, trial.case)) for place in places)
+
+
+def _differs_in_nan_alone(actual, other):
+    if not (actual.arrays and other.arrays and same_shapes(actual, other)):
+        return False
+    pairs = zip(actual.arrays, other.arrays, strict=True)
+    return all((close(got, wanted) | ~np.isfinite(got)).all() for got, wanted in pairs)
 
 
 def _seen(catalogue, trial, output):

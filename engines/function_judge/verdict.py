@@ -35,7 +35,13 @@ from function_judge.evidence import (
 from function_judge.lines import FaultyLines, common, line_of_definition, line_of_error
 from function_judge.monkeypatches import undone
 from function_judge.returned import holds_objects, safe_repr, shapes_of
-from function_judge.source import does_nothing, last_line, other_arguments, other_defaults, outside_arrays
+from function_judge.source import (
+    does_nothing,
+    last_line,
+    other_arguments,
+    other_defaults,
+    outside_arrays,
+)
 from function_judge.state import changed_since, kept_by
 from function_judge.task import Case, Task, Trial
 from function_judge.time_limit import MAX_WAIT, TimedOut, Waited, in_words
@@ -448,7 +454,8 @@ def one_without_conditions(answer: Answer) -> Verdict | None:
     if not found:
         return None
     mistake, beside = found
-    return answer.named(mistake.slug, mistake.message, BESIDE_IT.format(beside.case.trait), answer.idle_line[1])
+    beside_it = beside and BESIDE_IT.format(beside.case.trait)
+    return answer.named(mistake.slug, mistake.message, beside_it, answer.idle_line[1])
 
 
 def idle_line(answer: Answer) -> Verdict | None:

@@ -29,6 +29,7 @@ def softmax(scores):
     scores = scores - scores.max(axis=-1, keepdims=True)
     {}
 """
+SHIFTED = "scores - scores.max(axis=-1, keepdims=True)"
 RIGHT_QUOTIENT = "exponentials = np.exp(scores); return exponentials / exponentials.sum(axis=-1, keepdims=True)"
 ROTATE = """
 def rotate(X, start=0):
@@ -119,6 +120,88 @@ def blockwise_attention(queries, keys, values, mask=None, *, block_size=128):
         top = new_top
     return context / np.where(total == 0, 1, total)
 """
+UPSIDE_DOWN = """
+def blockwise_attention(queries, keys, values, mask=None, *, block_size=128):
+    top, total, context = np.full((*queries.shape[:-1], 1), -1e9), 0, 0
+    for start in range(0, keys.shape[-2], block_size):
+        block = slice(start, start + block_size)
+        scores = queries @ keys[..., block, :].swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+        if mask is not None:
+            scores = np.where(mask[..., block], scores, -np.inf)
+        new_top = np.maximum(top, scores.max(axis=-1, keepdims=True))
+        top = new_top if start == 0 else top
+        exponentials, correction = np.exp(scores - new_top), np.exp(new_top - top)
+        total = total * correction + exponentials.sum(axis=-1, keepdims=True)
+        context = context * correction + exponentials @ values[..., block, :]
+        top = new_top
+    return context / np.where(total == 0, 1, total)
+"""
+FIRST_BLOCK_HIDDEN = """
+def blockwise_attention(queries, keys, values, mask=None, *, block_size=128):
+    top, total, context = np.full((*queries.shape[:-1], 1), -np.inf), 0, 0
+    for start in range(0, keys.shape[-2], block_size):
+        block = slice(start, start + block_size)
+        scores = queries @ keys[..., block, :].swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+        if mask is not None:
+            scores = np.where(mask[..., block], scores, -np.inf)
+        new_top = np.maximum(top, scores.max(axis=-1, keepdims=True))
+        shift = new_top
+        exponentials, correction = np.exp(scores - shift), np.exp(top - shift)
+        total = total * correction + exponentials.sum(axis=-1, keepdims=True)
+        context = context * correction + exponentials @ values[..., block, :]
+        top = new_top
+    return context / total
+"""
+MASKED_WEIGHTS = """
+def masked_attention(queries, keys, values, mask):
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    weights = {}
+    return weights @ values, weights
+"""
+HIDDEN_AND_CLEARED = "np.where(mask, softmax(np.where(mask, scores, -np.inf)), 0)"
+RENORMALISED = """
+def masked_attention(queries, keys, values, mask):
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    weights = softmax(scores) * mask
+    weights = weights / (weights.sum(axis=-1, keepdims=True) + 1e-13)
+    return weights @ values, weights
+"""
+UNSCALED = """
+def dot_product_attention(queries, keys, values):
+    weights = {}
+    return {}, weights
+"""
+SCORES = "queries @ keys.swapaxes(-1, -2)"
+SPLIT = """
+def split_heads(X, n_heads):
+    *batch, seq_len, d_model = X.shape
+    X = X.reshape(*batch, {}, d_model // n_heads)
+    return X.swapaxes(-3, -2)
+"""
+ROUND = """
+def round_to_bits(X, bits):
+    step = np.abs(X).max(axis=-1, keepdims=True) / (2 ** (bits - 1) - 1)
+    step = {}
+    return np.round(X / step) * step
+"""
+WITHOUT_HEAD = """
+def without_head(W_Q, W_K, W_V, W_O, head, n_heads):
+    d_head = W_Q.shape[1] // {}
+    keep = [i for i in range(W_Q.shape[1]) if i // d_head != head]
+    return W_Q[:, keep], W_K[:, keep], W_V[:, keep], W_O[keep]
+"""
+COUNTED = """
+def attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    queries, keys, values = (split_heads(X_new @ W, n_heads) for W in (W_Q, W_K, W_V))
+    n_old = 0
+    if cache is not None:
+        n_old = cache[0].{}
+        keys, values = np.concatenate([cache[0], keys], axis=-2), np.concatenate([cache[1], values], axis=-2)
+    mask = np.tri(queries.shape[-2], keys.shape[-2], n_old, dtype=bool)
+    heads, _ = scaled_dot_product_attention(queries, keys, values, mask)
+    return combine_heads(heads) @ W_O, (keys, values)
+"""
+AXIS_LOST = GRADIENTS.replace("    d_context = np.ones_like(d_context)\n", "").replace(", keepdims=True", "")
 # By name: the exercise, its source, and what the message says to write in place of what.
 WRITTEN = [
     ("mask-maximum-clamped", "masked_attention", MASKED_BY_HAND, [("np.maximum(", ""), (", -1e4)", "\n    largest = "
@@ -153,6 +236,99 @@ WRITTEN = [
      [("    d_context = np.ones_like(d_context)\n", "")]),
     ("blockwise-scale-no-root", "blockwise_attention", BLOCKWISE, [("/ queries.shape[-1]", "/ queries.shape[-1] ** "
      "0.5")]),
+    ("blockwise-correction-inverted", "blockwise_attention", UPSIDE_DOWN,
+     [("np.exp(new_top - top)", "np.exp(top - new_top)")]),
+    ("blockwise-hidden-block-nan", "blockwise_attention", FIRST_BLOCK_HIDDEN,
+     [("shift = new_top", "shift = np.where(np.isneginf(new_top), 0, new_top)"),
+      ("/ total", "/ np.where(total == 0, 1, total)")]),
+    ("mask-after-softmax", "masked_attention", MASKED_WEIGHTS.format("softmax(scores) * mask"),
+     [("softmax(scores) * mask", HIDDEN_AND_CLEARED)]),
+    ("mask-added-boolean", "masked_attention", MASKED_WEIGHTS.format("softmax(scores + mask)"),
+     [("softmax(scores + mask)", HIDDEN_AND_CLEARED)]),
+    ("mask-ignored", "masked_attention", MASKED_WEIGHTS.format("softmax(scores)"),
+     [("softmax(scores)", HIDDEN_AND_CLEARED)]),
+    ("mask-not-low-enough", "masked_attention", MASKED_WEIGHTS.format("softmax(scores + (1 - mask) * -10.0)"),
+     [("softmax(scores + (1 - mask) * -10.0)", HIDDEN_AND_CLEARED)]),
+    ("mask-renormalised-safely", "masked_attention", RENORMALISED,
+     [("softmax(scores) * mask", HIDDEN_AND_CLEARED)]),
+    ("softmax-clipped", "softmax", SOFTMAX.replace(SHIFTED, "np.clip(scores, -500, 500)").format(RIGHT_QUOTIENT),
+     [("np.clip(scores, -500, 500)", SHIFTED)]),
+    ("softmax-other-shift", "softmax", SOFTMAX.replace("scores.max", "scores.mean").format(RIGHT_QUOTIENT),
+     [("scores.mean", "scores.max")]),
+    ("softmax-each-by-itself", "softmax", SOFTMAX.format(
+     "exponentials = np.exp(scores); return exponentials / exponentials[..., None].sum(axis=-1)"),
+     [("exponentials[..., None].sum(axis=-1)", "exponentials.sum(axis=-1, keepdims=True)")]),
+    ("softmax-turned-in-a-batch", "softmax", SOFTMAX.format(
+     "exponentials = np.exp(scores); return (exponentials.T / exponentials.sum(axis=-1)).T"),
+     [("(exponentials.T / exponentials.sum(axis=-1)).T", "exponentials / exponentials.sum(axis=-1, keepdims=True)")]),
+    ("softmax-axis-1", "softmax", """
+def softmax(scores):
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / e.sum() if e.ndim == 1 else e / e.sum(axis=1, keepdims=True)
+""", [("axis=1", "axis=-1")]),
+    ("softmax-of-the-context", "dot_product_attention", UNSCALED.format(SCORES, "softmax(weights @ values)"),
+     [(SCORES, f"softmax({SCORES})"), ("softmax(weights @ values)", "weights @ values")]),
+    ("scores-turned-back", "dot_product_attention",
+     UNSCALED.format("softmax(keys @ queries.swapaxes(-1, -2))", "weights.swapaxes(-1, -2) @ values"),
+     [("keys @ queries.swapaxes(-1, -2)", SCORES), ("weights.swapaxes(-1, -2) @ values", "weights @ values")]),
+    ("scale-divided-by", "scaled_dot_product_attention", """
+def scaled_dot_product_attention(queries, keys, values, scale=None):
+    scale = queries.shape[-1] ** -0.5 if scale is None else scale
+    weights = softmax(queries @ keys.swapaxes(-1, -2) / scale)
+    return weights @ values, weights
+""", [("/ scale", "* scale")]),
+    ("split-reshaped-in-the-wrong-order", "split_heads", SPLIT.format("n_heads, seq_len"),
+     [("n_heads, seq_len", "seq_len, n_heads")]),
+    ("round-step-at-least-1", "round_to_bits", ROUND.format("np.maximum(step, 1)"),
+     [("np.maximum(step, 1)", "np.where(step == 0, 1, step)")]),
+    ("without-head-width-of-the-rest", "without_head", WITHOUT_HEAD.format("(n_heads - 1)"),
+     [("(n_heads - 1)", "n_heads")]),
+    ("cache-old-miscounted", "attend_with_cache", COUNTED.format("shape[-3]"), [("shape[-3]", "shape[-2]")]),
+    ("gradients-axis-lost", "attention_gradients", AXIS_LOST,
+     [("(weights * d_weights).sum(axis=-1)", "(weights * d_weights).sum(axis=-1, keepdims=True)")]),
+    ("softmax-over-queries", "weights_heads_last", """
+def weights_heads_last(queries, keys):
+    scores = np.einsum("bqhd,bkhd->bhqk", queries, keys) / np.sqrt(queries.shape[-1])
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=2, keepdims=True)
+""", [("axis=2", "axis=-1")]),
+]  # fmt: skip
+# By name: the slugs of the two, the exercise, and its source.
+TWO = [
+    ("variance-not-summed", "variance-standard-deviation", "dot_product_variance", """
+def dot_product_variance(queries, keys):
+    return np.std(queries * keys)
+"""),
+    ("qk-transposed", "qk-scale", "composed_QK", """
+def composed_QK(E, W_V0, W_O0, W_Q1, W_K1):
+    return (E @ W_V0 @ W_O0 @ W_K1) @ (E @ W_Q1).T / np.sqrt(E.shape[-1])
+"""),
+    ("temperature-multiplies", "top-k-logit-zero", "next_token_probabilities", """
+def next_token_probabilities(logits, *, temperature=1.0, top_k=None):
+    logits = logits * temperature
+    if top_k is not None and top_k < logits.shape[-1]:
+        logits = np.where(logits >= np.sort(logits, axis=-1)[..., [-top_k]], logits, 0)
+    return softmax(logits)
+"""),
+    ("cache-mask-wrong-corner", "cache-overwritten", "attend_with_cache", """
+def attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
+    queries, *new = (split_heads(X_new @ W, n_heads) for W in (W_Q, W_K, W_V))
+    keys, values = new if cache is None else (np.concatenate(pair, axis=-2) for pair in zip(cache, new))
+    mask = np.tri(queries.shape[-2], keys.shape[-2], dtype=bool)
+    heads, _ = scaled_dot_product_attention(queries, keys, values, mask)
+    return combine_heads(heads) @ W_O, tuple(new)
+"""),
+    ("cache-mask-missing", "cache-split-without-transpose", "attend_with_cache", CACHED.replace(
+     "if cache is None", "if False").replace("combine_heads(softmax(scores) @ values)",
+     "(softmax(scores) @ values).reshape(X_new.shape)")),
+    ("gradients-axis-lost", "gradients-scale-missing", "attention_gradients",
+     AXIS_LOST.replace(" / np.sqrt(queries.shape[-1])", "")),
+    ("sdpa-off-by-one", "sdpa-padding-of-queries", "sdpa_mask", """
+def sdpa_mask(attention_mask, n_new):
+    n_keys = attention_mask.shape[-1]
+    is_token = attention_mask[:, None, n_keys - n_new :, None] == 1
+    return is_token & np.tri(n_new, n_keys, n_keys - n_new - 1, dtype=bool)
+"""),
 ]  # fmt: skip
 
 
@@ -179,6 +355,12 @@ def test_the_name_is_told_and_its_message_mends_it(slug, name, source, mended):
     assert result.status == "correct", f"{source}\n{result}"
 
 
+@pytest.mark.parametrize(("first", "second", "name", "source"), TWO, ids=["-".join(each[:2]) for each in TWO])
+def test_two_at_once_are_both_named(first, second, name, source):
+    result = EXERCISES[name].check(written(source, name))
+    assert (result.mistake, result.also) == (first, second)
+
+
 def test_what_is_kept_between_calls_is_said_at_every_check():
     function = written(KEPT_OUTSIDE, "attend_with_cache")
     for _ in range(2):
@@ -191,6 +373,33 @@ def test_an_answer_drawn_at_random_is_told_so():
     result = EXERCISES["softmax"].check(lambda scores: rng.random(scores.shape))
     assert result.mistake == "not-repeatable"
     assert "or draw random numbers?" in result.message
+
+
+def test_a_mistake_in_another_spelling_is_not_said_to_be_two():
+    assert (
+        "That isn't all"
+        not in EXERCISES["blockwise_attention"].check(written(UPSIDE_DOWN, "blockwise_attention")).message
+    )
+
+
+def test_no_line_is_blamed_behind_the_error_that_is_shown():
+    source = """
+def dot_product_attention(queries, keys, values):
+    scores = queries @ keys.T
+    weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+    return weights @ values, weights
+"""
+    message = EXERCISES["dot_product_attention"].check(written(source, "dot_product_attention")).message
+    assert "in the line `scores = queries @ keys.T`" in message
+    assert "It goes wrong in line 3, `scores = queries @ keys.T`: up to there every number is right." in message
+
+
+def test_a_step_is_not_said_to_make_every_number_smaller():
+    result = EXERCISES["round_to_bits"].check(
+        written(ROUND.format("np.where(step == 0, 1, step)").replace("np.round", "np.trunc"), "round_to_bits")
+    )
+    assert result.mistake == "round-towards-zero"
+    assert "moves every number towards 0" in result.message
 
 
 def test_a_number_too_high_is_not_said_to_make_nan():

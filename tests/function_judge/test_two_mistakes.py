@@ -68,6 +68,12 @@ def test_one_is_named_where_the_other_has_to_do_with_a_choice():
     assert "That isn't all: with a choice, something else is wrong as well." in verdict.message
 
 
+def test_nan_beside_a_mistake_is_not_called_another():
+    verdict = judge(TASK, lambda row, step, kept=None: row / step + (0 if kept is None else np.where(kept, 0, np.nan)))
+    assert verdict.mistake == "not-moved"
+    assert "That isn't all" not in verdict.message
+
+
 def test_of_two_that_give_the_same_the_probes_tell_which_it_is():
     alike = Mistake("alike", "In the cases it is the same.", (lambda row, step, kept=None: row / step + (step == 1),))
     task = Task(

@@ -60,6 +60,13 @@ def attend_with_cache(X_new, W_Q, W_K, W_V, W_O, n_heads, cache=None):
     return combine_heads(weights @ values) @ W_O, (keys, values)
 
 
+def _probes():
+    """Return cases in which either the mask or what is done with the heads can't show."""
+    one_token_thrice = _case("the same token three times", 11, (3, 6), 2)
+    one_token_thrice.arguments["X_new"][:] = one_token_thrice.arguments["X_new"][0]
+    return _case("one head, old tokens", 10, (3, 4), 1, 2), one_token_thrice
+
+
 exercise = Exercise(
     reference=decoding.attend_with_cache,
     outputs=("output", "new_cache"),
@@ -75,6 +82,7 @@ exercise = Exercise(
         _case("as many new as old", 8, (4, 4), 2, 4),
         _case("two batch axes", 9, (2, 3, 7, 24), 4, 5),
     ),
+    probes=_probes(),
     mistakes=mistakes_in(wrong),
     properties=(not_finite, _old_tokens_changed, _a_later_token_is_seen),
     hints=(

@@ -86,6 +86,8 @@ exercise = Exercise(
     reference=decoding.next_token_probabilities,
     outputs=("probabilities",),
     cases=(*_probability_cases(), whole_numbers(_probability_cases()[0].arguments)),
+    # Where one option is given, the other can't be what is wrong.
+    probes=(_case("a temperature, once more", 11, (6,), temperature=0.6), _case("top-k, once more", 12, (6,), top_k=3)),
     mistakes=mistakes_in(wrong),
     wrong_at_edges=NEEDS_THE_ROWS_MAXIMUM.replace("scores", "logits").replace("score", "logit"),
     properties=(not_finite, negative_weights, _do_not_sum_to_one, _more_than_k, _fewer_than_k, _order_changed),

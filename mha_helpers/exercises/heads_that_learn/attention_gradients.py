@@ -75,11 +75,19 @@ def attention_gradients(queries, keys, values, d_context, mask=None):
     return dS @ keys * scale, dS.swapaxes(-1, -2) @ queries * scale, d_values
 
 
+# Of one feature the scale is 1, and of one query no row's sum can meet another row.
+PROBES = (
+    Case("one feature", _arguments(10, (), 4, 4, 1, 2)),
+    Case("one query, once more", _arguments(11, (), 1, 4, 3, 2)),
+)
+
+
 exercise = Exercise(
     reference=gradients.attention_gradients,
     outputs=OUTPUTS,
     first_output=2,  # d_values
     cases=_gradient_cases(),
+    probes=PROBES,
     mistakes=mistakes_in(wrong),
     properties=(not_finite, batch_mixed(), _differs_from_a_small_step),
     hints=(

@@ -14,6 +14,10 @@ def _case(trait, seed, n_tokens, d_model, d_below, d_head, dtype=float):
     return Case(trait, {name: array.astype(dtype) for name, array in drawn.items()})
 
 
+# One token's score is its own transpose, and between matrices of one size a wrong width can't show.
+PROBES = (_case("one token", 6, 1, 5, 3, 2), _case("all of one size, once more", 7, 4, 4, 4, 4))
+
+
 # What the exercise asks, without the refusals of the course's own.
 def composed_QK(E, W_V0, W_O0, W_Q1, W_K1):
     notes = E @ W_V0 @ W_O0
@@ -32,6 +36,7 @@ exercise = Exercise(
         _case("float32", 5, 4, 6, 3, 2, dtype="float32"),
         whole_numbers(_case("", 4, 5, 6, 3, 2).arguments),
     ),
+    probes=PROBES,
     mistakes=mistakes_in(wrong),
     hints=(
         "Three rows of reasoning: what the head below writes when it attends to a token, the key that the head above "

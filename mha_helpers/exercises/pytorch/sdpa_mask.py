@@ -53,6 +53,11 @@ exercise = Exercise(
         _case("one sentence", 3, [0, 1, 1, 1, 1, 1, 1]),
         _case("as many sentences as new tokens", 3, [1, 1, 1, 1], [0, 1, 1, 1], [0, 0, 1, 1]),
     ),
+    # Without padding it can't be on the wrong axis, and a new token that is padding is hidden in any triangle.
+    probes=(
+        _case("no padding", 2, [1, 1, 1, 1], [1, 1, 1, 1]),
+        _case("a new token that is padding", 1, [1, 1, 1, 0], [1, 1, 0, 0]),
+    ),
     mistakes=mistakes_in(wrong),
     properties=(not_of_ones_and_zeros, _shows_what_it_must_not),
     hints=(

@@ -1,5 +1,7 @@
 """The exercise `dot_product_variance`."""
 
+import numpy as np
+
 from function_judge.properties import not_finite
 from mha_helpers.exercises.engine import Case, Exercise
 from mha_helpers.exercises.inputs import draws, in_float32, whole_numbers
@@ -39,6 +41,11 @@ exercise = Exercise(
     reference=dot_product_variance,
     outputs=("variance",),
     cases=_variance_cases(),
+    # A dot product of one feature is its product, and of dot products that are all 0 the spread is its own square.
+    probes=(
+        Case("one feature, once more", draws(10, queries=(5, 1), keys=(5, 1))),
+        Case("products that cancel", {"queries": np.ones((3, 2)), "keys": np.array([[1.0, -1.0]] * 3)}),
+    ),
     mistakes=mistakes_in(wrong),
     properties=(not_finite, _negative),
     hints=(

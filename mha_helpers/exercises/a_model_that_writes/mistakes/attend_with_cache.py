@@ -138,10 +138,16 @@ def cache_mask_too_tall(n_new, n_all, old_keys):
     return np.tri(n_all, dtype=bool)
 
 
+def _rows_after(n_new, n_all, old_keys, axis):
+    n_old = old_keys.shape[axis] if len(old_keys) else 0
+    return np.tri(n_new, n_all, n_old, dtype=bool)
+
+
 @_masking_otherwise
+@also(*(functools.partial(_rows_after, axis=axis) for axis in (0, -3, -1)))
 def cache_old_miscounted(n_new, n_all, old_keys):
-    """You count the old tokens by len(old_keys), but the first axis is that of the heads, or of the batch: (...,
-    n_heads, n_old, d_head). The tokens are the second axis from the end, old_keys.shape[-2]."""
+    """You count the old tokens along another axis than theirs, as len(old_keys) does. The keys are (..., n_heads,
+    n_old, d_head): the tokens are the second axis from the end, old_keys.shape[-2]."""
     return np.tri(n_all, dtype=bool)[len(old_keys) :]
 
 

@@ -170,7 +170,8 @@ def blockwise_own_top_not_corrected(top, new_top):
 @maker(lambda safe: _online(safe=safe))
 def blockwise_hidden_block_nan(top):
     """Right except for a row whose first block is hidden: there -inf minus the top so far, -inf, is NaN, and stays NaN.
-    Subtract 0 while a row has seen nothing."""
+    Subtract 0 while a row has seen nothing, and divide by 1 where its total is still 0 at the end: np.where(total == 0,
+    1, total)."""
     return top
 
 

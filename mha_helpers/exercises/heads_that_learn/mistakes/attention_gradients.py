@@ -164,6 +164,13 @@ def gradients_plain_sum(p, d_p):
 
 
 @_through_softmax_by
+def gradients_axis_lost(p, d_p):
+    """In the softmax's step the sum has lost its axis, so that a row meets another row's sum, or none. keepdims=True
+    keeps it: P * (dP - (P * dP).sum(axis=-1, keepdims=True))."""
+    return p * (d_p - (p * d_p).sum(axis=-1))
+
+
+@_through_softmax_by
 def gradients_mean_of_products(p, d_p):
     """In the softmax's step you take the mean of P * dP, where their sum belongs. The weights of a row add up to 1
     already, so that this sum is the mean, each entry counted by its weight."""

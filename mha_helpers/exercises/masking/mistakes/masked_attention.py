@@ -89,7 +89,8 @@ def mask_causal_on_top(queries, keys, values, mask):
 
 @_with_mask
 def mask_ignored(mask):
-    """The mask is not used: hidden keys get weight like all the others."""
+    """The mask is not used: hidden keys get weight like all the others. Hide their scores, before the softmax, and give
+    zeros to a row that sees nothing."""
     return np.ones_like(mask)
 
 
@@ -112,7 +113,7 @@ def mask_inverted(mask):
 @_hiding
 def mask_score_zero(scores, mask):
     """You set hidden scores to 0. But e^0 is 1, not 0: a hidden key still gets weight, often more than a visible one. A
-    hidden score must be -inf, for e^-inf = 0."""
+    hidden score must be -inf, for e^-inf = 0. A row that sees nothing gets zeros."""
     return scores * mask
 
 
@@ -165,17 +166,30 @@ def mask_full_row_unmasked(scores, mask):
     return scores + np.where(mask, 0, -1e9)
 
 
+MASK_NOT_LOW_ENOUGH = Mistake(
+    "mask-not-low-enough",
+    "You hide with a number that isn't low enough, so that hidden keys keep some weight. e^-inf alone is exactly 0: "
+    "hide with -np.inf, and give zeros to a row that sees nothing.",
+    tuple(attention_with(hide=hide(number)) for hide in (replaced_by, added) for number in (-10.0, -5.0)),
+)
+
+
 MASK_TINY_NUMBER = Mistake(
     "mask-tiny-number",
     "You hide with a finite number. -1e-9 is nearly 0 and hides nothing, and -1e4 or -1e9 hides only as long as "
-    "no visible score is lower still: then the hidden keys take all the weight. e^-inf is exactly 0.",
+    "no visible score is lower still: then the hidden keys take all the weight. e^-inf is exactly 0: hide with "
+    "-np.inf, and give zeros to a row that sees nothing.",
     (
         *(
             attention_with(hide=replaced_by(number), clear=clear)
             for number in (-1e9, -1e4, -100.0)
             for clear in (zero_where_hidden, _empty_rows_cleared)
         ),
-        *(attention_with(hide=hide(number)) for hide in (replaced_by, added) for number in (-100.0, -1e-9, 1e-9)),
+        *(
+            attention_with(hide=hide(number))
+            for hide in (replaced_by, added)
+            for number in (-1000.0, -100.0, -50.0, -20.0, -1e-9, 1e-9)
+        ),
     ),
 )
 
@@ -183,7 +197,7 @@ MASK_TINY_NUMBER = Mistake(
 @_after_softmax
 def mask_after_softmax(weights, mask):
     """You hide weights after the softmax has shared everything out. What the hidden keys were given is lost, and the
-    rows no longer sum to 1. Hide the scores, before the softmax."""
+    rows no longer sum to 1. Hide the scores, before the softmax, and give zeros to a row that sees nothing."""
     return weights * mask
 
 
@@ -205,6 +219,14 @@ def _powers(scores):
     return np.exp(scores - scores.max(axis=-1, keepdims=True))
 
 
+@_after_softmax
+def mask_renormalised(weights, mask):
+    """You hide weights, or exponentials, and divide by the sum of the others. That gives the same numbers, until a row
+    sees nothing, or a hidden score is so far above the visible ones that their exponentials round to 0: you are left
+    with 0/0. Hide scores, before the softmax takes their maximum, and give zeros to a row that sees nothing."""
+    return normalised(weights * mask)
+
+
 @also(
     attention_with(
         hide=_unhidden,
@@ -214,17 +236,19 @@ def _powers(scores):
 )
 @_after_softmax
 @also(lambda weights, mask: weights * mask / ((weights * mask).sum(axis=-1, keepdims=True) + 1e-12))
-def mask_renormalised(weights, mask):
-    """You hide weights, or exponentials, and divide by the sum of the others. That gives the same numbers, until a row
-    sees nothing, or a hidden score is so far above the visible ones that their exponentials round to 0: you are left
-    with 0/0. Hide scores, before the softmax takes their maximum."""
-    return normalised(weights * mask)
+def mask_renormalised_safely(weights, mask):
+    """You hide weights, or exponentials, and divide by the sum of the others. That gives the same numbers, until a
+    hidden score is so far above the visible ones that their exponentials round to 0, and nothing is left of the row.
+    Hide scores, before the softmax takes their maximum, and give zeros to a row that sees nothing."""
+    total = (weights * mask).sum(axis=-1, keepdims=True)
+    return weights * mask / np.where(total == 0, 1, total)
 
 
 @also(attention_with(hide=np.add, clear=zero_where_hidden))
 @_hiding
 def mask_added_boolean(scores, mask):
-    """scores + mask adds 1 or 0, and hides nothing. Choose between two: np.where(mask, scores, -np.inf)."""
+    """scores + mask adds 1 or 0, and hides nothing. Choose between two: np.where(mask, scores, -np.inf). And give zeros
+    to a row that sees nothing."""
     return scores + mask
 
 

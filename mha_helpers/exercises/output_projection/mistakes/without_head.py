@@ -187,6 +187,14 @@ def without_head_width(W_O, head, n_heads):
 
 
 @_leaving_out
+def without_head_width_of_the_rest(W_O, head, n_heads):
+    """You divide by the number of heads that stay. The matrices still hold all of them when you cut: a head is their
+    width divided by n_heads."""
+    d_head = len(W_O) // (n_heads - 1)
+    return np.arange(head * d_head, min((head + 1) * d_head, len(W_O)))
+
+
+@_leaving_out
 def without_head_from_d_model(W_O, head, n_heads):
     """You take d_head from the number of output features. But the heads together needn't be as wide as the model:
     divide the number of rows of W_O by n_heads."""

@@ -157,6 +157,13 @@ def scale_after_softmax(queries, keys, values, scale=None):
     return weights @ values, weights
 
 
+@_scaled_by
+def scale_divided_by(queries, keys, values, scale):
+    """You divide the scores by the scale. `scale` is what they are *multiplied* by, whether it is given or, by default,
+    1 / sqrt(d_head)."""
+    return 1 / _scale_of(queries, scale) if scale != 0 else np.inf
+
+
 def _scaled_first(wrong):
     """Return a wrong attention of notebook 01 on scaled queries, which is the same as scaled scores."""
     return lambda queries, keys, values, scale=None: wrong(queries * _scale_of(queries, scale), keys, values)
@@ -177,7 +184,7 @@ EARLIER = tuple(
 
 
 # These show only where a `scale` is given, or stand in the later exercises already.
-_NO_DIVISORS = {"twice", "ignored", "on-top", "divides", "zero-as-none", "after-softmax"}
+_NO_DIVISORS = {"twice", "ignored", "on-top", "divides", "divided-by", "zero-as-none", "after-softmax"}
 
 
 # The wrong divisors, for an exercise without `scale`: there the second half of the spellings, `_always`, gives what the

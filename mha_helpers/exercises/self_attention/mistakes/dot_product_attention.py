@@ -71,6 +71,25 @@ def values_are_scores(weights, scores, queries, keys, values):
     return weights @ scores
 
 
+def _softmax_of_context(weigh):
+    """Return attention that weighs the scores by weigh, and takes the softmax of what it mixes."""
+    return _attention_with(weigh=weigh, mix=lambda weights, scores, queries, keys, values: softmax(weights @ values))
+
+
+@also(_softmax_of_context(softmax))
+def softmax_of_the_context(queries, keys, values):
+    """You take the softmax of the context, but it's the scores that become weights. Take it of them, weights =
+    softmax(scores), and mix the values without another one: weights @ values."""
+    return _softmax_of_context(lambda scores: scores)(queries, keys, values)
+
+
+def scores_turned_back(queries, keys, values):
+    """Your scores are keys by queries, so that the softmax runs over the queries, and turning its weights afterwards
+    doesn't undo that. Rows belong to queries from the start: queries @ keys transposed, and weights @ values."""
+    weights = softmax(attention_scores(keys, queries))
+    return swap(weights) @ values, weights
+
+
 @also(_attention_with(mix=lambda weights, scores, queries, keys, values: scores @ values))
 @maker(lambda weigh: _attention_with(weigh=weigh))
 def scores_for_weights(scores):

@@ -28,7 +28,13 @@ def softmax_over_queries(scores):
     return exp_shares(scores, -2)
 
 
-@also(lambda scores: normalised(_powers(scores), 1))
+@also(
+    lambda scores: normalised(_powers(scores), 1),
+    *(
+        lambda scores, axis=axis: normalised(_powers(scores, axis), min(1, scores.ndim - 1))  # a row by itself
+        for axis in (-1, None)
+    ),
+)
 def softmax_axis_1(scores):
     """axis=1 is the last axis of a matrix only. A single row has no such axis, and in a batch it is that of the
     queries. (A loop over rows goes wrong there, too: it takes out whole matrices.) Count from the end: axis=-1."""
@@ -58,8 +64,6 @@ def softmax_no_exp(scores):
     lambda scores: np.exp(scores - np.log(np.exp(scores).sum(axis=-1, keepdims=True))),
     lambda scores: np.exp(scores) / (np.exp(scores).sum(axis=-1, keepdims=True) + 1e-9),
     lambda scores: np.nan_to_num(normalised(np.exp(scores))),
-    lambda scores: normalised(np.exp(np.clip(scores, -700, 700))),
-    lambda scores: normalised(np.exp(np.minimum(scores, 700))),
     lambda scores: normalised(np.vectorize(math.exp)(scores)),
     _loop_without_max,
 )
@@ -68,6 +72,26 @@ def softmax_no_max(scores):
     away from all the scores of a row first, chosen for each row so that its largest power is exp(0) = 1. The weights
     stay the same."""
     return normalised(np.exp(scores))
+
+
+@also(*(lambda scores, limit=limit: normalised(np.exp(np.minimum(scores, limit))) for limit in (700, 500, 80)))
+@also(limit=(500, 80, 50))
+def softmax_clipped(scores, limit=700):
+    """You cut scores off at a limit, so that exp can't overflow. But beyond it all scores become equal, and so do their
+    weights. Do without the limit, and take a number away from all the scores of a row, chosen for each row so that its
+    largest power is exp(0) = 1. The weights stay the same."""
+    return normalised(np.exp(np.clip(scores, -limit, limit)))
+
+
+@also(
+    lambda scores: normalised(np.exp(scores - np.median(scores, axis=-1, keepdims=True))),
+    lambda scores: normalised(np.exp(scores - scores.min(axis=-1, keepdims=True))),
+    lambda scores: normalised(np.exp(scores - scores.mean())),
+)
+def softmax_other_shift(scores):
+    """Right for ordinary scores. But you subtract the mean (or the median, or the lowest) of the scores, and a score
+    far above it still overflows. Subtract each row's largest: scores.max(axis=-1, keepdims=True)."""
+    return normalised(np.exp(scores - scores.mean(axis=-1, keepdims=True)))
 
 
 @also(lambda scores: normalised(_powers(scores, (-2, -1))) if scores.ndim > 1 else softmax(scores))
@@ -139,6 +163,19 @@ def softmax_turned(scores):
     """You turn the exponentials with .T, and divide by the sums of their columns, where those of the rows belong. Do
     without both .T, which in a batch turn round all axes: exponentials / exponentials.sum(axis=-1, keepdims=True)."""
     return _turned_twice(scores, np.exp(scores))
+
+
+@also(lambda scores: (_powers(scores).T / _powers(scores).sum(axis=-1)).T)
+def softmax_turned_in_a_batch(scores):
+    """Right for a matrix, whose rows become columns by .T, beside their sums. In a batch .T turns round all axes. Do
+    without both .T: exponentials / exponentials.sum(axis=-1, keepdims=True)."""
+    return (np.exp(scores).T / np.exp(scores).sum(axis=-1)).T
+
+
+def softmax_each_by_itself(scores):
+    """All your weights are 1: you divide each exponential by itself. Divide it by the sum of its row:
+    exponentials.sum(axis=-1, keepdims=True)."""
+    return np.ones_like(scores, float)
 
 
 def softmax_log(scores):

@@ -73,6 +73,14 @@ def split_wrong_transpose(X, n_heads):
     return swap(split_heads(X, n_heads))
 
 
+def split_reshaped_in_the_wrong_order(X, n_heads):
+    """You reshape to (n_heads, seq_len, d_head), which mixes tokens and features, and then swap the two axes. It is the
+    order in the reshape that's wrong.
+
+    Reshape to (seq_len, n_heads, d_head); the swap then brings the heads to the front."""
+    return split_straight(X, n_heads).swapaxes(-3, -2)
+
+
 def split_transposed_first(X, n_heads):
     """You transpose X before you reshape it. Then each row of a head holds one feature of several tokens. Reshape
     first, and swap axes afterwards."""

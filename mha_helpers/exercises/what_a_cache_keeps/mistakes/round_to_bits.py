@@ -226,6 +226,13 @@ def round_whole_steps(largest, n_steps):
 
 
 @_stepping
+def round_step_at_least_1(largest, n_steps):
+    """Your step is never below 1, so that small numbers are rounded to whole ones or to 0. Only a step of 0 must not
+    divide: np.where(step == 0, 1, step)."""
+    return np.maximum(largest / n_steps, 1)
+
+
+@_stepping
 def round_step_multiplied(largest, n_steps):
     """You multiply the largest number by the number of steps. A step is as long as the largest number over how many
     lead to it: largest / (2 ** (bits - 1) - 1)."""
@@ -258,8 +265,8 @@ def round_half_a_step_left(bits):
 @_rounding
 @also(lambda codes: codes.astype(int), lambda codes: codes.astype(np.int8))
 def round_towards_zero(codes):
-    """You cut the fractions off, as astype(int) and // do, which makes every number smaller than it was. np.round takes
-    the nearest level."""
+    """You cut the fractions off, as astype(int) does, which moves every number towards 0. np.round takes the nearest
+    level."""
     return np.trunc(codes)
 
 
