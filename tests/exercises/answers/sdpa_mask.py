@@ -25,10 +25,10 @@ def told(change):
 
 
 WRONG = {
+    "sdpa-not-causal": (told(lambda mask: np.ones_like(mask)),),
     None: (
         told(lambda mask: mask[:, :, ::-1]),
         told(lambda mask: mask[:1]),
-        told(lambda mask: np.ones_like(mask)),
     ),
 }
 
