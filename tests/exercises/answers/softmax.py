@@ -116,18 +116,18 @@ WRONG = {
     "softmax-over-queries": (lambda scores: np.exp(scores) / sum(np.exp(scores)),),
     "softmax-axis-1": (lambda scores: np.exp(scores) / np.sum(np.exp(scores), axis=1, keepdims=True),),
     "float16": (lambda scores: softmax(scores).astype(np.float16),),
+    "softmax-other-shift": (softmax_first_score_subtracted,),  # [[0, 1000]]: NaN
+    "softmax-turned-in-a-batch": (lambda scores: (np.exp(scores).T / np.exp(scores).sum(axis=-1)).T,),
     None: (
         softmax_only_matrices,
         softmax_no_return,
         lambda scores: softmax(scores) + 0j,
         lambda: 1,
         lambda scores: softmax(scores.ravel("K").reshape(scores.shape)),
-        softmax_first_score_subtracted,  # [[0, 1000]]: NaN
         softmax_squeezed,  # shape (1, 3, 5), (2, 1, 5), (2, 1)
         softmax_max_only_if_large,  # float32 [[100, 99]]: NaN
         softmax_max_by_abs,
         lambda scores: softmax(np.clip(scores, -700, 700)),
-        lambda scores: (np.exp(scores).T / np.exp(scores).sum(axis=-1)).T,
         lambda scores: (
             softmax(scores)
             if scores.ndim < 4

@@ -89,7 +89,7 @@ def softmax_clipped(scores, limit=700):
     lambda scores: normalised(np.exp(scores - scores.mean())),
 )
 def softmax_other_shift(scores):
-    """Right for ordinary scores. But you subtract the mean (or the median, or the lowest) of the scores, and a score
+    """Right for ordinary scores. But what you subtract isn't the row's largest score (it may be the mean), and a score
     far above it still overflows. Subtract each row's largest: scores.max(axis=-1, keepdims=True)."""
     return normalised(np.exp(scores - scores.mean(axis=-1, keepdims=True)))
 
