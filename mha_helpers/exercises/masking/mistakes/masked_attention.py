@@ -170,7 +170,10 @@ MASK_NOT_LOW_ENOUGH = Mistake(
     "mask-not-low-enough",
     "You hide with a number that isn't low enough, so that hidden keys keep some weight. e^-inf alone is exactly 0: "
     "hide with -np.inf, and give zeros to a row that sees nothing.",
-    tuple(attention_with(hide=hide(number)) for hide in (replaced_by, added) for number in (-10.0, -5.0)),
+    tuple(
+        attention_with(hide=hide)
+        for hide in (replaced_by(-1.0), replaced_by(-5.0), replaced_by(-10.0), added(-5.0), added(-10.0))
+    ),
 )
 
 
