@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from function_judge.clues import FUNCTIONS, Clues, fits
+from function_judge.clues import Clues, fits
 from function_judge.recognition import RIGHT, SEVERAL, UNKNOWN, WRONG
 from function_judge.statements import Place, statements_of
 from function_judge.suspects import Suspect, is_part
@@ -176,7 +176,6 @@ class Doubts:
             or (SEVERAL in node.seen.name and not node.is_given)  # several arrays, perhaps collected in a wrong order
             or self._is_argument_in_disguise(name, node)
             or self._is_collected_as_it_was(node)
-            or self._is_another_than_named(name, node)
         )
 
     @functools.cached_property
@@ -200,14 +199,6 @@ class Doubts:
         statement = node.place.statement
         takes_parts = isinstance(statement.node, ast.For) and not all(item.is_given for item in node.before)
         return statement.in_loop or takes_parts
-
-    def _is_another_than_named(self, name, node):
-        """Whether a variable has the name of another stage than it holds: a step between the two may be missing."""
-        hint, held = self.clues.hint_of(name), node.seen.name.rstrip("'")
-        if hint in FUNCTIONS:
-            return not fits(hint, held)
-        names = {stage.name for stage in self.watch.known if stage.exact} | set(self.subject.named_alike)
-        return held != name and hint in names and held in names and held != hint
 
     # ---- what else could be wrong ------------------------------------------------------------
 

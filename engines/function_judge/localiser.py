@@ -12,7 +12,7 @@ import numpy as np
 
 from function_judge.clues import Clues, fits
 from function_judge.doubts import Doubts
-from function_judge.recognition import AUXILIARY, OUTPUT, STAGE, TooMuchError
+from function_judge.recognition import AUXILIARY, OUTPUT, TooMuchError
 from function_judge.repairs import Repairs
 from function_judge.statements import Place, statements_of
 from function_judge.suspects import Suspect, suspects_of
@@ -75,12 +75,7 @@ class _Localiser:
         # and it would be accused of what the base case does.
         if self.watch.calls_itself:
             return Fault()
-        found, end = self.search(), self.watch.ended
-        # Two outputs may be exchanged in `return`, with nothing else wrong; a line that is found before says more.
-        is_found = len(found.places) == 1 and found.places[0] != end
-        if end is not None and not is_found and self.trials.passes_in_another_order():
-            return Fault((end,))
-        return found
+        return self.search()
 
     def search(self):
         """Return the first statement that can be repaired and read what is right.
@@ -166,7 +161,7 @@ class _Localiser:
             return self.among(self.wrong_together(causes), too_early)
         if too_early is None and (early := self.returned_too_early()):
             return early
-        if not self.computes_at_the_end() or (too_early is not None and too_early.place == end):
+        if end.statement.only_names or (too_early is not None and too_early.place == end):
             return Fault()
         return self.between(too_early, end)
 
@@ -184,16 +179,6 @@ class _Localiser:
         first = min(on_the_way, key=lambda node: node.order).place
         is_before = first.code is end.code and first != end
         return Fault((first, end), first_is_right=True) if is_before else Fault((end,))
-
-    def computes_at_the_end(self):
-        """Whether the statement that returns does more than name variables, each of which could have been repaired.
-
-        A sum over too few rounds is no stage; what is missing there is no statement's fault.
-        """
-        end = self.watch.ended
-        sums = _added_up_in(end.code)
-        is_partial = any(name in sums and node.status not in (OUTPUT, STAGE) for name, node in self.watch.read_last)
-        return not (is_partial or end.statement.only_names)
 
     def is_returned(self, suspect):
         """Whether what comes back is a variable that holds too early a stage."""
@@ -258,8 +243,3 @@ class _Localiser:
         if node.place is None or node.status != AUXILIARY or node.is_pattern:
             return False
         return not any(fnmatchcase(name, pattern) for pattern in subject.unambiguous)
-
-
-def _added_up_in(code):
-    """Return the variables to which the loops of a function add."""
-    return set().union(*(statement.stores for statement in statements_of(code) if statement.adds_up))

@@ -162,14 +162,6 @@ class Recognizer:
             return False
         return self.look_at(np.stack(arrays)).status in RIGHT
 
-    def is_known_number(self, value: Any) -> bool:
-        """Tell whether a value is a single number that the reference has, too, or one that needs no looking up."""
-        if not isinstance(value, (float, np.floating)):
-            return isinstance(value, (str, bool, slice)) or is_number(value)
-        number = float(value)
-        known = [float(stage.array) for stage in self.known if not stage.array.ndim]
-        return any(abs(item - number) <= 1e-9 * abs(number) for item in known)
-
 
 def is_number(value: Any) -> bool:
     """Tell whether a value is a single number, or a shape."""

@@ -23,8 +23,6 @@ class Subject:
         others are asked first.
     aliases : dict of str to tuple of str
         By stage: what people call a variable that holds it, in lower case.
-    named_alike : tuple of str
-        Stages of which a variable with another one's name is suspicious.
     unambiguous : tuple of str
         Auxiliary numbers that are right for one purpose only: their names, with * for any ending.
     made_of : dict of str to str
@@ -38,7 +36,6 @@ class Subject:
 
     causes: tuple[Cause, ...] = ()
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    named_alike: tuple[str, ...] = ()
     unambiguous: tuple[str, ...] = ()
     made_of: Mapping[str, str] = field(default_factory=dict)
     scaled: tuple[str, str] | None = None

@@ -1,7 +1,6 @@
 """Running a function again with some of its variables replaced, and counting how often."""
 
 import contextlib
-import itertools
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -16,7 +15,6 @@ from function_judge.watch import Watch
 
 MAX_TRIALS = 400  # they are counted, so that what is found doesn't depend on how busy the machine is
 MAX_TRIED_EVENTS = 150_000  # lines that run in them
-MAX_REORDERED = 3  # outputs that are tried in every order
 # On one processor: a trial that gets a smaller share of its time than one of so many isn't computing, but waiting.
 MAX_PROGRAMS = 50
 
@@ -94,14 +92,6 @@ class Trials:
                 self._n_events += replay.events
                 share = MAX_PROGRAMS if has_processor_time() else 0
                 self._waited += max(time.monotonic() - began - share * (thread_time() - computed), 0.0)
-        return False
-
-    def passes_in_another_order(self) -> bool:
-        """Tell whether what comes back is right but for the order of its parts."""
-        with _silenced():
-            returned = self._run(Replay(self._code, {}))
-            if isinstance(returned, tuple) and 1 < len(returned) <= MAX_REORDERED:
-                return any(self._is_right(reordered) for reordered in itertools.permutations(returned))
         return False
 
 

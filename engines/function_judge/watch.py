@@ -228,7 +228,7 @@ class Watch:
         if call.caller is None:
             self._end_outermost(call, returned)
         elif not self._is_right_step(call, returned):
-            call.caller.returned += self._nodes_of_returned(call, returned) or self._unreadable(call, returned)
+            call.caller.returned += self._nodes_of_returned(call, returned)
 
     def _end_outermost(self, call, returned):
         nodes = self._nodes_of_returned(call, returned)
@@ -241,12 +241,6 @@ class Watch:
         parts = returned if isinstance(returned, tuple) else (returned,)
         found = [(part, self.recognizer.fingerprints(part)) for part in parts]
         return [self._node(part, fingerprints, call) for part, fingerprints in found if fingerprints]
-
-    def _unreadable(self, call, returned):
-        """Return a node of unknown contents for what a helper returned and nobody can look up, such as an iterator."""
-        if returned is None or self.recognizer.is_known_number(returned):
-            return []
-        return [Node(Seen(), (), len(self.all), call.place, [])]
 
     def _is_right_step(self, call, returned):
         """Whether a helper does what the subject knows it should: what is wrong is its arguments, or its use."""

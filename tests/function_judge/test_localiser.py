@@ -113,21 +113,6 @@ def test_many_statements_of_which_one_is_at_fault_are_not_named():
     assert at_fault(far_off) == []
 
 
-def test_two_outputs_that_are_exchanged():
-    def both(table):
-        centred = table - table.mean(axis=0)
-        spread = np.sqrt((centred**2).mean(axis=0))
-        return centred, spread
-
-    def exchanged(table):
-        centred = table - table.mean(axis=0)
-        spread = np.sqrt((centred**2).mean(axis=0))
-        return spread, centred
-
-    task = replace(tables.TASK, reference=both, outputs=("centred", "spread"), mistakes=())
-    assert at_fault(exchanged, task) == ["return (spread, centred)"]
-
-
 def test_a_factor_that_is_wrong():
     def scaled(table):
         root = np.sqrt(table.shape[-1])

@@ -91,9 +91,3 @@ def test_there_is_an_end_of_what_is_compared(monkeypatch):
 def test_numbers_and_shapes():
     assert all(map(is_number, (1, 0.5, np.float32(1), True, (3, 4))))
     assert not any(map(is_number, ("a", None, (3,), (0.5, 1), TABLE)))
-
-
-def test_a_number_of_the_reference_needs_no_looking_up():
-    recognizes = Recognizer([Known("n", np.array(2.5), (), exact=True)], tables.as_array)
-    assert all(map(recognizes.is_known_number, (2.5, 3, "text")))
-    assert not any(map(recognizes.is_known_number, (2.6, TABLE)))

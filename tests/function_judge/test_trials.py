@@ -68,20 +68,6 @@ def test_an_error_or_a_warning_is_no_pass(recwarn):
     assert not recwarn.list
 
 
-def test_right_but_for_the_order_of_its_parts():
-    def both(table):
-        return tables.standardized(table), table.mean(axis=0)
-
-    def run(function):
-        return lambda watch: watch.run(function, [tables.CASE.copy()["table"]], {})
-
-    def is_right(returned):
-        return returned[1].shape == (5, 3)
-
-    assert Trials(both.__code__, run(both), is_right).passes_in_another_order()
-    assert not trials(tables.by_rows).passes_in_another_order()
-
-
 @pytest.mark.parametrize(("limit", "value", "n_calls"), [("MAX_TRIALS", 2, 2), ("MAX_TRIED_EVENTS", 3, 1)])
 def test_trials_are_counted_and_there_is_an_end_of_them(limit, value, n_calls, monkeypatch):
     monkeypatch.setattr(module, limit, value)

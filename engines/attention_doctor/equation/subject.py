@@ -32,7 +32,6 @@ ATTENTION = Subject(
         "exponentials": ("e", "ex", "exp", "exps", "exponentials", "exp_scores", "powers", "numerator", "num"),
         "output": ("output",),
     },
-    named_alike=("queries", "keys", "values", "weights", "context"),
     # Nobody computes these for anything but the softmax, the projections or the rotation.
     unambiguous=(
         "exponentials", "largest scores", "sums of exponentials", "scores less the largest", "X", "cos(angles)", "W*",
