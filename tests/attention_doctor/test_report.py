@@ -8,6 +8,7 @@ import pytest
 
 from attention_doctor import names
 from attention_doctor.__main__ import main
+from attention_doctor.reports.report import Finding, Report
 from mha_helpers import attention, doctor
 
 SICK = """
@@ -136,6 +137,39 @@ def test_a_report_fits_on_a_screen_and_its_panel_says_the_same():
         assert said in text
         assert said in panel
     assert json.loads(json.dumps(report.to_json()))["findings"][0]["name"] == "scale-missing"
+
+
+LONG = "something that takes a whole line to say, and then some more of the next"
+
+
+@pytest.mark.parametrize("healthy", [True, False, None])
+def test_a_report_of_very_much_fits_too_and_leaves_out_nothing_about_masks(healthy):
+    found = [
+        Finding(f"name-{i}", names.NOTE if healthy else names.LEAK, LONG * 3, repair=LONG * 2, evidence=LONG * 4)
+        for i in range(0 if healthy is None else 9)
+    ]
+    masks = [f"mask_{i} beside causality (it stops with RuntimeError: {LONG})" for i in range(6)]
+    text = str(
+        Report(
+            "Attention", healthy, found, [*masks, *[LONG] * 5], masks, layout=LONG * 2, notes=[LONG * 3] * 5, asked=99,
+            reason=LONG * 20 if healthy is None else "",
+        )
+    )  # fmt: skip
+    assert len(text.splitlines()) <= 25, text
+    assert max(map(len, text.splitlines())) <= 100
+    unwrapped = " ".join(text.split())
+    assert [mask for mask in masks if mask not in unwrapped] == []
+    assert [name for name in (finding.name for finding in found) if name not in unwrapped] == []
+
+
+def test_json_says_which_version_of_its_keys_it_has(file, capsys):
+    keys = {
+        "version", "subject", "healthy", "verdict", "reason", "findings", "untested", "untested_masks", "caveats",
+        "layout", "notes", "calls", "seconds", "target", "file", "line",
+    }  # fmt: skip
+    result = json.loads(command(capsys, f"{file}:right", "--json")[1])
+    assert result["version"] == 1
+    assert result.keys() == keys, "a key that goes needs another version"
 
 
 def test_every_word_is_whole():

@@ -1,7 +1,7 @@
 """What an examination found, and how that reads: in a terminal, in a notebook, and as JSON."""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,9 @@ from function_judge.lines import Line
 WIDTH = 100
 MAX_NOTES = 3
 MAX_LINES = 21  # before what is left out is named: less than 25 altogether
+MIN_LINES = 5  # of the first finding, however much there is about masks
+MAX_REASON = 10
+JSON_VERSION = 1  # raised when a key is removed or changes its meaning
 
 
 @dataclass(frozen=True)
@@ -137,40 +140,46 @@ class Report:
         return "sick: " + ", ".join(finding.name or "unnamed" for finding in sick)
 
     def __str__(self) -> str:
-        """Plain text, at most a screen: what doesn't fit is named, and stands in the JSON."""
-        head = [f"{self.subject}: {self.verdict}"]
-        if self.healthy and (self.caveats or self.untested_masks):
-            head = _wrapped(head[0], "")
-        if self.reason:
-            head += _wrapped(self.reason, "  ")
-        foot = self._foot()
-        room = MAX_LINES - len(head) - len(foot)
-        in_brief = len(self.findings) > 1
-        paragraphs = [["", *_finding_lines(finding, in_brief)] for finding in self.findings]
-        lines: list[str] = []
-        n_shown = 0
-        while n_shown < len(paragraphs) and (not n_shown or len(lines) + len(paragraphs[n_shown]) <= room):
-            lines += paragraphs[n_shown]
-            n_shown += 1
-        if n_shown < len(paragraphs):
-            rest = ", ".join(finding.name or "unnamed" for finding in self.findings[n_shown:])
-            lines += ["", *_wrapped(f"And: {rest} (all of it with --format json)", "", limit=2)]
-        return "\n".join([*head, *lines, *foot])
+        """Plain text, at most a screen: what doesn't fit stands in the JSON. Nothing about masks is left out."""
+        head = self._head()
+        paragraphs = [["", *_finding_lines(finding, in_brief=len(self.findings) > 1)] for finding in self.findings]
+        masks = self._masks_below()
+        room = MAX_LINES - len(head) - len(masks) - 1
+        below = ["", *masks, *_lines(_fitting(self._below(), room - len(_lines(paragraphs[:1]))))]
+        room = MAX_LINES - len(head) - len(below)
+        if paragraphs and len(paragraphs[0]) > room:
+            paragraphs[0] = [*paragraphs[0][: max(room, MIN_LINES) - 1], "  ..."]
+        shown = paragraphs[:1] + _fitting(paragraphs[1:], room - len(_lines(paragraphs[:1])))
+        lines = _lines(shown)
+        if rest := self.findings[len(shown) :]:
+            names = ", ".join(finding.name or "unnamed" for finding in rest)
+            lines += ["", *_wrapped(f"And: {names} (all of it with --format json)", "", limit=2)]
+        return "\n".join([*head, *lines, *below])
 
-    def _foot(self) -> list[str]:
-        """How it was read, and what was tested."""
-        foot = [""]
+    def _head(self) -> list[str]:
+        """The verdict, with what has to be known of masks where it is healthy, and why there is none."""
+        head = [f"{self.subject}: {self.verdict}"]
+        if self.healthy is not None:
+            says_masks = self.healthy and (self.caveats or self.untested_masks)
+            head = _wrapped(head[0], "", limit=None if says_masks else 2)
+        return head + _wrapped(self.reason, "  ", limit=MAX_REASON)
+
+    def _masks_below(self) -> list[str]:
+        """What was not tested about masks, where the verdict doesn't say it."""
+        if self.healthy or not self.untested_masks:
+            return []
+        return _wrapped("Not tested: " + "; ".join(self.untested_masks) + ".", "")
+
+    def _below(self) -> Iterator[list[str]]:
+        """How it was read, and what was tested of all but masks, a paragraph each."""
         if self.layout:
-            foot += _wrapped(f"Read as: {self.layout}.", "")
+            yield _wrapped(f"Read as: {self.layout}.", "")
         for note in self.notes[:MAX_NOTES]:
-            foot += _wrapped(note, "", limit=2)
+            yield _wrapped(note, "", limit=2)
         if self.asked:
-            foot.append(f"{self.asked} calls compared.")
-        if self.untested_masks and not self.healthy:
-            foot += _wrapped("Not tested: " + "; ".join(self.untested_masks) + ".", "")
+            yield [f"{self.asked} calls compared."]
         if others := [text for text in self.untested if text not in self.untested_masks]:
-            foot += _wrapped("Not tested: " + "; ".join(others) + ".", "", limit=2)
-        return foot
+            yield _wrapped("Not tested: " + "; ".join(others) + ".", "", limit=2)
 
     __repr__ = __str__
 
@@ -182,6 +191,7 @@ class Report:
     def to_json(self) -> dict[str, Any]:
         """Return a dictionary that `json.dumps` takes."""
         return {
+            "version": JSON_VERSION,
             "subject": self.subject,
             "healthy": self.healthy,
             "verdict": self.verdict,
@@ -202,10 +212,24 @@ class Report:
 
 
 def _wrapped(text: str, indent: str, limit: int | None = None) -> list[str]:
-    lines = textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
-    if limit and len(lines) > limit:
-        lines = [*lines[: limit - 1], textwrap.shorten(" ".join(lines[limit - 1 :]), WIDTH, placeholder=" ...")]
-    return lines
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ", max_lines=limit, placeholder=" ..."
+    )
+
+
+def _fitting(paragraphs: Iterable[list[str]], room: int) -> list[list[str]]:
+    """As many paragraphs, from the first on, as there is room for in lines."""
+    shown: list[list[str]] = []
+    for paragraph in paragraphs:
+        room -= len(paragraph)
+        if room < 0:
+            break
+        shown.append(paragraph)
+    return shown
+
+
+def _lines(paragraphs: Iterable[list[str]]) -> list[str]:
+    return [line for paragraph in paragraphs for line in paragraph]
 
 
 def _finding_lines(finding: Finding, in_brief: bool) -> Iterator[str]:
