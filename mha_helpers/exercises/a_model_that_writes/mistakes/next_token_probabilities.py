@@ -227,7 +227,7 @@ def top_k_over_batch(logits, k):
     lambda logits, k: logits >= np.partition(logits, -k)[-k],
 )
 def top_k_row_taken(logits, k):
-    """Right for one row. With several, a single index counts whole rows: [-k] is the k-th row from the end. Choose
+    """Right for one row. With several, the first index counts whole rows: [-k] is the k-th row from the end. Choose
     along the last axis: np.sort(logits, axis=-1)[..., [-k]] is the k-th highest of each row."""
     return logits >= np.sort(logits, axis=-1)[-k]
 

@@ -66,7 +66,7 @@ def split_strided(X, n_heads):
     lambda X, n_heads: swap(every_nth(X, n_heads)),
 )
 def split_wrong_transpose(X, n_heads):
-    """You swap the wrong two axes, so that a head's features no longer come last. After the reshape the axes are
+    """You swap the wrong axes, so that a head's features no longer come last. After the reshape the axes are
     (seq_len, n_heads, d_head).
 
     Heads and tokens change places, and the features stay where they are: swapaxes(-3, -2)."""
