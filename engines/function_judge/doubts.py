@@ -91,9 +91,7 @@ class Doubts:
                 here = here._replace(code=place.code)
             if here in causes:
                 continue
-            # Another call's statements come before this one no more than a sum's, which has a round's part only.
-            is_elsewhere = here.code is not place.code or here.statement.adds_up or here.statement.in_if
-            earlier = None if here != place and is_elsewhere else self._passed_on_to(here, reads)
+            earlier = self._passed_on_to(here, reads) if here == place or _comes_before(here, place) else None
             if earlier is None:
                 return {}
             causes[here] = earlier
@@ -133,17 +131,20 @@ class Doubts:
             if _aliases(code) & place.statement.reads:
                 return None  # what is written into an array shows under its other name, too
             arguments = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], *code.co_freevars}
-            nodes = [node for name, node in read if node.place != place and self._may_be_wrong(name, node, arguments)]
-            # A number that was computed, such as the sum of a whole table, may be what is wrong.
-            computed = {
-                name
-                for name, number in numbers.items()
-                if name in place.statement.reads - arguments
-                if isinstance(number, (float, np.generic)) and not self.clues.is_harmless(number)
+            found |= {
+                node.place for name, node in read if node.place != place and self._may_be_wrong(name, node, arguments)
             }
-            found |= {node.place for node in nodes}
-            found |= set().union(*(self._set_to_numbers[name] for name in computed if name in self._set_to_numbers))
+            found |= self._set_to_odd_numbers(numbers, place.statement.reads - arguments)
         return None if None in found else found - {place}
+
+    def _set_to_odd_numbers(self, numbers, names):
+        """Return where those variables are set to numbers that may be wrong: computed, as the sum of a whole table."""
+        odd = {
+            name
+            for name in names & numbers.keys()
+            if isinstance(numbers[name], (float, np.generic)) and not self.clues.is_harmless(numbers[name])
+        }
+        return set().union(*(self._set_to_numbers[name] for name in odd if name in self._set_to_numbers))
 
     @functools.cached_property
     def _set_to_numbers(self):
@@ -254,6 +255,14 @@ class Doubts:
             if is_size and change.place.statement.unpacks_a_shape and change.step < first:
                 together.setdefault(change.step, []).append(change)
         return together
+
+
+def _comes_before(here, place):
+    """Whether a statement must have run before another: not one under a condition, nor in another call.
+
+    What adds up has a round's part only.
+    """
+    return here.code is place.code and not (here.statement.adds_up or here.statement.in_if)
 
 
 def _read_for(change, suspect):

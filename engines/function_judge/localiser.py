@@ -84,26 +84,35 @@ class _Localiser:
         between it and the next that can be repaired, unless its variable has the name of the stage that is due.
         """
         too_early, before = None, {}
-        for suspect in suspects_of(self.watch, self.clues):
-            repair = next(filter(self.trials.passes_with, self.repairs.of(suspect)), None)
-            if repair is None:
-                continue
-            causes = self.doubts.causes(suspect)
+        for suspect, repair in self.repaired():
+            causes = self.causes(suspect, repair)
             if not causes:
                 return Fault()
-            if suspect.is_wrong and (suspect.is_meant_otherwise or self.is_the_output(repair)):
-                users = self.users_of(suspect, are_direct=suspect.is_meant_otherwise)
-                causes = causes | {place: {suspect.place} for place in users}
             is_certain = [*causes] == [suspect.place] and not before
             if suspect.is_wrong and not (is_certain and self.is_used_the_other_way(suspect)):
                 return self.between(too_early, suspect.place) if is_certain else self.among(before | causes, too_early)
             if not is_certain:
                 before |= causes
-            elif self.has_another_stages_name(suspect) and not (suspect.adds_up or self.is_returned(suspect)):
+            elif self.is_misnamed(suspect):
                 return Fault((suspect.place,))
             else:
                 too_early = too_early or suspect
         return self.at_the_end(too_early, before)
+
+    def repaired(self):
+        """Yield each statement after whose repair the rest is right, and the repair."""
+        for suspect in suspects_of(self.watch, self.clues):
+            repair = next(filter(self.trials.passes_with, self.repairs.of(suspect)), None)
+            if repair is not None:
+                yield suspect, repair
+
+    def causes(self, suspect, repair):
+        """Return the statements of which one must be at fault, with what follows where the repair says little of it."""
+        causes = self.doubts.causes(suspect)
+        if causes and suspect.is_wrong and (suspect.is_meant_otherwise or self.is_the_output(repair)):
+            users = self.users_of(suspect, are_direct=suspect.is_meant_otherwise)
+            return causes | {place: {suspect.place} for place in users}
+        return causes
 
     def is_the_output(self, repair):
         values = [value for variables in repair.values() for value in variables.values()]
@@ -159,6 +168,14 @@ class _Localiser:
             return self.among(before | causes, too_early)
         if [*causes] != [end]:
             return self.among(self.wrong_together(causes), too_early)
+        return self.at_the_very_end(too_early)
+
+    def at_the_very_end(self, too_early):
+        """Return where it goes wrong if the statement that returns may be at fault by itself.
+
+        One that only names variables isn't: each of them could have been repaired.
+        """
+        end = self.watch.ended
         if too_early is None and (early := self.returned_too_early()):
             return early
         if end.statement.only_names or (too_early is not None and too_early.place == end):
@@ -187,11 +204,13 @@ class _Localiser:
             return False
         return any(change.name in end.statement.reads for change in suspect.changes) and self.doubts.is_certain(suspect)
 
-    def has_another_stages_name(self, suspect):
+    def is_misnamed(self, suspect):
         """Whether a variable has the name of another stage than it holds, and gets no other value afterwards.
 
         `first, second = f(b), f(a)` makes right numbers only, under each other's names.
         """
+        if suspect.adds_up or self.is_returned(suspect):
+            return False
         later = [item for item in statements_of(suspect.place.code) if item.number > suspect.place.statement.number]
         set_later = set().union(*(item.stores for item in later))
         hints = [(change, self.clues.hint_of(change.name)) for change in suspect.changes if change.node is not None]
