@@ -56,11 +56,20 @@ class Doubts:
         return causes | {place: set() for place in self._calls_of_its_helper(suspect)} if causes else {}
 
     def causes_at_the_end(self) -> Causes:
-        """Return the statements of which one must be at fault where no repair of a variable helps."""
+        """Return the statements of which one must be at fault where no repair of a variable helps.
+
+        Whoever returns a part of an argument may have cut out the wrong one.
+        """
         end = self.watch.ended
         if end is None:
             return {}
-        return self._traced_back(end, [(self.watch.read_last, self.watch.last_numbers, end.code)], float("inf"))
+        causes = self._traced_back(end, [(self.watch.read_last, self.watch.last_numbers, end.code)], float("inf"))
+        cut = {
+            node.place
+            for name, node in self.watch.read_last
+            if name in end.statement.parts and node.seen.name in self.clues.arguments and not node.is_given
+        }
+        return causes | {place: set() for place in cut - causes.keys()} if causes else {}
 
     def is_certain(self, suspect: Suspect) -> bool:
         """Tell whether all that a statement reads is right, and no number before it could be wrong instead."""

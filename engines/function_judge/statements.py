@@ -76,10 +76,14 @@ class Statement:
     @functools.cached_property
     def only_names(self) -> bool:
         """Whether it computes nothing."""
+        return None not in self.parts and len(set(self.parts)) == len(self.parts)
+
+    @functools.cached_property
+    def parts(self) -> list[str | None]:
+        """The names of the variables that its value consists of; None for what it computes."""
         value = getattr(self.node, "value", None)
         parts = value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
-        names = [getattr(part, "id", None) for part in parts]
-        return None not in names and len(set(names)) == len(names)
+        return [getattr(part, "id", None) for part in parts]
 
     @property
     def stores_a_constant(self) -> bool:

@@ -760,6 +760,15 @@ def sampler_heats_the_probabilities(logits, *, temperature=1.0, top_k=None):
 
 
 @wrong("next_token_probabilities")
+def sampler_heats_what_is_left(logits, *, temperature=1.0, top_k=None):
+    if top_k is not None and top_k < logits.shape[-1]:
+        cutoff = np.partition(logits, -top_k, axis=-1)[..., -top_k]
+        logits = np.where(logits >= cutoff[..., None], logits, -np.inf)
+    probs = softmax(logits) / temperature  # here
+    return probs / probs.sum(axis=-1, keepdims=True)  # here
+
+
+@wrong("next_token_probabilities")
 def sampler_one_too_many(logits, *, temperature=1.0, top_k=None):
     scaled = logits / temperature
     if top_k is not None:
@@ -840,6 +849,39 @@ def gradients_keep_the_mean(queries, keys, values, d_context, mask=None):
     d_scores = weights * d_weights  # here
     d_scores = d_scores / root
     return d_scores @ keys, d_scores.swapaxes(-1, -2) @ queries, d_values
+
+
+@wrong("masked_attention")
+def masked_hides_a_little(queries, keys, values, mask):
+    scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+    scores = scores + (1 - mask) * -10.0  # here
+    weights = softmax(scores)
+    return weights @ values, weights
+
+
+@wrong("masked_attention")
+def masked_adds_to_unscaled(queries, keys, values, mask):
+    bias = np.zeros(mask.shape)
+    bias[~mask] = -np.inf
+    bias[~mask.any(axis=-1)] = 0
+    scores = np.matmul(queries, np.swapaxes(keys, -1, -2)) + bias  # here
+    weights = softmax(scores)
+    weights = weights * mask.any(axis=-1, keepdims=True)
+    return weights @ values, weights
+
+
+@wrong("weights_from_torch")
+def thirds_exchanged(weight):
+    W_K, W_Q, W_V = np.split(weight.T, 3, axis=-1)  # here
+    return W_Q, W_K, W_V
+
+
+@wrong("without_head")
+def without_rows(W_Q, W_K, W_V, W_O, head, n_heads):
+    size = W_O.shape[0] // n_heads
+    cut = slice(head * size, (head + 1) * size)
+    W_Q, W_K, W_V = (np.delete(W, cut, axis=0) for W in (W_Q, W_K, W_V))  # here
+    return W_Q, W_K, W_V, np.delete(W_O, cut, axis=0)
 
 
 EACH_WRONG = [(name, function) for name, group in WRONG.items() for function in group]

@@ -142,3 +142,29 @@ def test_a_default_of_ones_own_is_pointed_at_in_the_definition():
         verdict.message
     )
     assert "higher" not in verdict.message
+
+
+ROW = np.array([1.0, 4.0, 2.0, 8.0, 16.0])
+SHARES = (
+    Case("halved", {"row": ROW}, options={"by": 2.0}),
+    Case("the largest", {"row": ROW}, options={"by": 2.0, "kept": 3}),
+    Case("many rows", {"row": np.array([ROW, ROW**2 / 7])}, options={"by": 2.0, "kept": 3}),
+)
+
+
+def shares(row, *, by=1.0, kept=None):
+    row = row / by
+    if kept is not None:
+        row = np.where(row >= np.sort(row)[..., [-kept]], row, 0.0)
+    return row / (1 + row.sum(axis=-1, keepdims=True))
+
+
+def test_no_line_is_pointed_at_where_the_case_that_is_shown_stops_at_another():
+    def stops_at_a_row(row, *, by=1.0, kept=None):
+        halved = row * by
+        total = halved.sum(axis=1, keepdims=True)
+        return halved / (1 + total)
+
+    verdict = judge(Task(reference=shares, outputs=("shares",), cases=SHARES, mistakes=()), stops_at_a_row)
+    assert "in the line `total = halved.sum(axis=1, keepdims=True)`" in verdict.message
+    assert "halved = row * by" not in verdict.message
