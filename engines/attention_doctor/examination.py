@@ -20,7 +20,7 @@ from attention_doctor.questions import (
     unused_rotation,
 )
 from attention_doctor.questions.session import ExamSession
-from attention_doctor.reports.remarks import CannotTell, Caveat, Note, Untested, UntestedMask
+from attention_doctor.reports.remarks import CannotTell, Caveat, MaskNote, Note, Untested, UntestedMask
 from attention_doctor.reports.report import Finding, Report
 from attention_doctor.subjects.subject import Subject
 
@@ -122,6 +122,7 @@ class _Examination:
         elif isinstance(remark, Note):
             if remark.text not in report.notes:
                 report.notes.append(remark.text)
+                report.mask_notes += [remark.text] if isinstance(remark, MaskNote) else []
         elif remark.name is None or not any(_says_as_much(finding, remark) for finding in report.findings):
             report.findings.append(remark)
         self.session.findings = tuple(report.findings)

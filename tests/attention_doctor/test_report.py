@@ -149,23 +149,25 @@ def test_a_report_of_very_much_fits_too_and_leaves_out_nothing_about_masks(healt
         for i in range(0 if healthy is None else 9)
     ]
     masks = [f"mask_{i} beside causality (it stops with RuntimeError: {LONG})" for i in range(6)]
+    notes = [*[LONG * 3] * 5, "`mask_1` is read as (queries, keys)."]
+    caveats, read = ["`mask_0` takes the place of its own causality"], notes[-1:]
     text = str(
         Report(
-            "Attention", healthy, found, [*masks, *[LONG] * 5], masks, layout=LONG * 2, notes=[LONG * 3] * 5, asked=99,
-            reason=LONG * 20 if healthy is None else "",
+            "Attention", healthy, found, [*masks, *[LONG] * 5], masks, caveats, LONG * 2, notes, read,
+            asked=99, reason=LONG * 20 if healthy is None else "",
         )
     )  # fmt: skip
     assert len(text.splitlines()) <= 25, text
     assert max(map(len, text.splitlines())) <= 100
     unwrapped = " ".join(text.split())
-    assert [mask for mask in masks if mask not in unwrapped] == []
+    assert [said for said in (*masks, *caveats, *read) if said not in unwrapped] == []
     assert [name for name in (finding.name for finding in found) if name not in unwrapped] == []
 
 
 def test_json_says_which_version_of_its_keys_it_has(file, capsys):
     keys = {
         "version", "subject", "healthy", "verdict", "reason", "findings", "untested", "untested_masks", "caveats",
-        "layout", "notes", "calls", "seconds", "target", "file", "line",
+        "layout", "notes", "mask_notes", "calls", "seconds", "target", "file", "line",
     }  # fmt: skip
     result = json.loads(command(capsys, f"{file}:right", "--json")[1])
     assert result["version"] == 1

@@ -20,7 +20,7 @@ from attention_doctor.questions import (
 from attention_doctor.questions.masks_compared import TRAITS, MaskUse, form_with, is_right, is_used, predicted
 from attention_doctor.readers import mask_formats
 from attention_doctor.readers.mask_formats import MINIMAL
-from attention_doctor.reports.remarks import CannotTell, Caveat, Note, Untested, UntestedMask
+from attention_doctor.reports.remarks import CannotTell, Caveat, MaskNote, Untested, UntestedMask
 from attention_doctor.subjects.arguments import MaskArgument
 from function_judge.compare import fits
 
@@ -176,5 +176,5 @@ def _understood(session, name, kinds, meaning, right):
     missing = [TRAITS[kind] for kind in kinds if kind not in taken]
     is_agreed = meaning in mask_formats.AGREED and mask_format.shape == MINIMAL
     if session.subject.kind == "module" or missing or not is_agreed:
-        yield Note(f"`{name}` is read as {mask_format}{'; not taken: ' * bool(missing)}{', '.join(missing)}.")
+        yield MaskNote(f"`{name}` is read as {mask_format}{'; not taken: ' * bool(missing)}{', '.join(missing)}.")
     return MaskUse(MaskArgument(name, mask_format), RIGHT_RULE, taken)

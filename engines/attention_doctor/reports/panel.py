@@ -25,6 +25,8 @@ def html_of(report: Report) -> str:
     for finding in report.findings:
         parts.append(_finding(finding))
     below = [f"Read as: {report.layout}." if report.layout else "", *report.notes]
+    if not report.healthy:
+        below += [f"{caveat}." for caveat in report.caveats]
     if report.asked:
         below.append(f"{report.asked} calls compared.")
     in_the_verdict = report.untested_masks if report.healthy else []

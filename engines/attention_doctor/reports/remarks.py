@@ -11,6 +11,11 @@ class Note:
 
 
 @dataclass(frozen=True)
+class MaskNote(Note):
+    """How a mask is read: it is always shown."""
+
+
+@dataclass(frozen=True)
 class Caveat:
     """What a reader has to know of its masks before the word healthy."""
 

@@ -9,7 +9,6 @@ from attention_doctor.names import HEALTHY
 from function_judge.lines import Line
 
 WIDTH = 100
-MAX_NOTES = 3
 MAX_LINES = 21  # before what is left out is named: less than 25 altogether
 MIN_LINES = 5  # of the first finding, however much there is about masks
 MAX_REASON = 10
@@ -97,6 +96,8 @@ class Report:
     layout : str
         How it was read.
     notes : list of str
+    mask_notes : list of str
+        Those of `notes` that say how a mask is read.
     asked : int
         How many calls were compared.
     seconds : float
@@ -113,6 +114,7 @@ class Report:
     caveats: list[str] = field(default_factory=list)
     layout: str = ""
     notes: list[str] = field(default_factory=list)
+    mask_notes: list[str] = field(default_factory=list)
     asked: int = 0
     seconds: float = 0.0
     reason: str = ""
@@ -165,17 +167,20 @@ class Report:
         return head + _wrapped(self.reason, "  ", limit=MAX_REASON)
 
     def _masks_below(self) -> list[str]:
-        """What was not tested about masks, where the verdict doesn't say it."""
-        if self.healthy or not self.untested_masks:
-            return []
-        return _wrapped("Not tested: " + "; ".join(self.untested_masks) + ".", "")
+        """How masks are read, and what else has to be known of them where the verdict doesn't say it."""
+        texts = list(self.mask_notes)
+        if not self.healthy:
+            texts += [f"{caveat}." for caveat in self.caveats]
+            texts += [f"Not tested: {'; '.join(self.untested_masks)}."] if self.untested_masks else []
+        return _lines(_wrapped(text, "") for text in texts)
 
     def _below(self) -> Iterator[list[str]]:
         """How it was read, and what was tested of all but masks, a paragraph each."""
         if self.layout:
             yield _wrapped(f"Read as: {self.layout}.", "")
-        for note in self.notes[:MAX_NOTES]:
-            yield _wrapped(note, "", limit=2)
+        for note in self.notes:
+            if note not in self.mask_notes:
+                yield _wrapped(note, "", limit=2)
         if self.asked:
             yield [f"{self.asked} calls compared."]
         if others := [text for text in self.untested if text not in self.untested_masks]:
@@ -206,6 +211,7 @@ class Report:
             "caveats": self.caveats,
             "layout": self.layout,
             "notes": self.notes,
+            "mask_notes": self.mask_notes,
             "calls": self.asked,
             "seconds": round(self.seconds, 2),
         }
