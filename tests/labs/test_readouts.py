@@ -216,10 +216,10 @@ def test_find_the_cat():
     states = {"first": {}, "after three steps": rolled, "wide": wide, "at the edge": wide | {"push": 1.4}}
     assert readouts(labs.find_the_cat, states) == snapshot(
         {
-            "first": ["The narrow head's loss is 4.46, and the slope 2.57."],
-            "after three steps": ["The narrow head's loss is 0.35, and the slope 0.43."],
+            "first": ["The narrow head's loss is 4.46, and the slope −2.57."],
+            "after three steps": ["The narrow head's loss is 0.35, and the slope −0.43."],
             "wide": ["The wide head's loss is 4.77, and the slope 0.00: it hardly matters which way the query goes."],
-            "at the edge": ["The wide head's loss is 2.99, and the slope 26.57."],
+            "at the edge": ["The wide head's loss is 2.99, and the slope −26.57."],
         }
     )
 

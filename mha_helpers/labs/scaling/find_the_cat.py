@@ -83,7 +83,7 @@ def downhill(state):
 
 def sentence(result):
     """Describe the picture."""
-    loss, slope = number(result.game.loss(result.push)), number(abs(result.game.slope(result.push)))
+    loss, slope = number(result.game.loss(result.push)), number(result.game.slope(result.push))
     what = f"The {result.head} head's loss is {loss}, and the slope {slope}"
     return f"{what}: it hardly matters which way the query goes." if slope == "0.00" else f"{what}."
 
