@@ -5,6 +5,7 @@ import dataclasses
 import io
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -18,6 +19,7 @@ from function_judge.time_limit import TimedOut, Waited, in_words, thread_time, t
 
 ToFramework = Callable[[np.ndarray], Any]  # from an ndarray to a framework's own array
 FRAMEWORKS = ("torch", "jax", "tensorflow", "mlx", "keras", "numpy")  # the first whose names a function uses
+OUR_FOLDER = Path(__file__).parents[1]
 COMPILERS = {"jax", "torch._inductor", "numba", "tensorflow"}
 LONG_CALL = 5.0  # seconds; what takes less is no endless loop
 
@@ -151,6 +153,8 @@ def told(error: BaseException | None, function: Any = None) -> str:
     if error is None:
         return "what it returns is no output"
     line = line_of_error(error, function)
+    if line and Path(line.path).is_relative_to(OUR_FOLDER):  # where the doctor calls a library's own module
+        line = None
     return f"it stops with {error_line(error).rstrip('.')}" + (f" ({line.place})" if line else "")
 
 
