@@ -1,6 +1,7 @@
 """The report as a panel in a notebook: what was found, and the equation with the altered step marked."""
 
 import html
+from collections.abc import Iterator
 
 from attention_doctor.equation.stages import RIGHT, STEPS
 from attention_doctor.reports.report import Finding, Report
@@ -24,19 +25,25 @@ def html_of(report: Report) -> str:
         parts.append(_equation(report))
     for finding in report.findings:
         parts.append(_finding(finding))
-    below = [f"Read as: {report.layout}." if report.layout else "", *report.notes]
-    if not report.healthy:
-        below += [f"{caveat}." for caveat in report.caveats]
-    if report.asked:
-        below.append(f"{report.asked} calls compared.")
-    in_the_verdict = report.untested_masks if report.healthy else []
-    if rest := [text for text in report.untested if text not in in_the_verdict]:
-        below.append("Not tested: " + "; ".join(rest) + ".")
-    parts.append(_paragraph(" ".join(filter(None, below)), "opacity:0.75; font-size:90%"))
+    parts.append(_paragraph(" ".join(_below(report)), "opacity:0.75; font-size:90%"))
     return (
         f'<div style="border-left:6px solid {BORDERS[report.healthy]}; padding:8px 12px; max-width:56em; '
         f'background:{style.THEME_PAPER}; color:{style.THEME_INK}; line-height:1.45">{"".join(parts)}</div>'
     )
+
+
+def _below(report: Report) -> Iterator[str]:
+    """How it was read, and what was not tested."""
+    if report.layout:
+        yield f"Read as: {report.layout}."
+    yield from report.notes
+    if not report.healthy:  # otherwise the verdict says them
+        yield from (f"{caveat}." for caveat in report.caveats)
+    if report.asked:
+        yield f"{report.asked} calls compared."
+    in_the_verdict = report.untested_masks if report.healthy else []
+    if rest := [text for text in report.untested if text not in in_the_verdict]:
+        yield "Not tested: " + "; ".join(rest) + "."
 
 
 def _paragraph(text: str, more: str = "") -> str:
