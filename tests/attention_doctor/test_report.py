@@ -160,7 +160,7 @@ def test_a_report_of_very_much_fits_too_and_leaves_out_nothing_about_masks(healt
     assert len(text.splitlines()) <= 25, text
     assert max(map(len, text.splitlines())) <= 100
     unwrapped = " ".join(text.split())
-    assert [said for said in (*masks, *caveats, *read) if said not in unwrapped] == []
+    assert [part for part in (*masks, *caveats, *read) if part not in unwrapped] == []
     assert [name for name in (finding.name for finding in found) if name not in unwrapped] == []
 
 
