@@ -97,14 +97,18 @@ def recognise_without_conditions(
         The trial is the first in which something else is wrong. It is None where no more than NaN and infinity came
         back beside what the mistake gives: the same mistake, written in another way, may have made them.
     """
-    unconditional = [trial for trial in (*probes, *trials) if not trial.case.holds_back]
-    for view in ([trial for trial in unconditional if not trial.case.options], unconditional):
+    for view in _without_conditions([*probes, *trials]):
         others = [trial for trial in trials if trial not in view and not trial.is_right]
-        if others and sum(not trial.is_right for trial in view) > 1:
-            mistake = in_what_came_back(catalogue, view)
-            if mistake:
-                return mistake, next((trial for trial in others if _is_more(catalogue, mistake, trial)), None)
+        is_telling = others and sum(not trial.is_right for trial in view) > 1
+        if is_telling and (mistake := in_what_came_back(catalogue, view)):
+            return mistake, next((trial for trial in others if _is_more(catalogue, mistake, trial)), None)
     return None
+
+
+def _without_conditions(trials):
+    """Return those without any option in which no condition holds anything back, and then all of these."""
+    unconditional = [trial for trial in trials if not trial.case.holds_back]
+    return [trial for trial in unconditional if not trial.case.options], unconditional
 
 
 def _is_more(catalogue, mistake, trial):
