@@ -69,7 +69,7 @@ class Doubts:
             for name, node in self.watch.read_last
             if name in end.statement.parts and node.seen.name in self.clues.arguments and not node.is_given
         }
-        return causes | {place: set() for place in cut - causes.keys()} if causes else {}
+        return causes | {place: set() for place in cut - {*causes}} if causes else {}
 
     def is_certain(self, suspect: Suspect) -> bool:
         """Tell whether all that a statement reads is right, and no number before it could be wrong instead."""
@@ -150,7 +150,7 @@ class Doubts:
         """Return where those variables are set to numbers that may be wrong: computed, as the sum of a whole table."""
         odd = {
             name
-            for name in names & numbers.keys()
+            for name in names.intersection(numbers)
             if isinstance(numbers[name], (float, np.generic)) and not self.clues.is_harmless(numbers[name])
         }
         return set().union(*(self._set_to_numbers[name] for name in odd if name in self._set_to_numbers))

@@ -86,7 +86,7 @@ class _Localiser:
         too_early, before = None, {}
         for suspect, repair in self.repaired():
             causes = self.causes(suspect, repair)
-            if not causes:
+            if not causes or self.is_left_unfinished(suspect):
                 return Fault()
             is_certain = [*causes] == [suspect.place] and not before
             if suspect.is_wrong and not (is_certain and self.is_used_the_other_way(suspect)):
@@ -113,6 +113,15 @@ class _Localiser:
             users = self.users_of(suspect, are_direct=suspect.is_meant_otherwise)
             return causes | {place: {suspect.place} for place in users}
         return causes
+
+    def is_left_unfinished(self, suspect):
+        """Whether a loop that should go on with a variable has no rounds: `for i in range(n, 1)` never runs."""
+        ran = {change.place.statement for change in self.watch.changes}
+        names = {change.name for change in suspect.changes}
+        return any(
+            statement.in_loop and statement not in ran and statement.stores & names
+            for statement in statements_of(suspect.place.code)
+        )
 
     def is_the_output(self, repair):
         values = [value for variables in repair.values() for value in variables.values()]
