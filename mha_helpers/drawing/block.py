@@ -12,6 +12,7 @@ from live_pictures import style, svg
 from mha_helpers import running_example as example
 from mha_helpers.drawing import palette
 
+WORD = 12  # from one of X's words to the next: close, so that the last keeps clear of the lines below
 CELL = (11, 8)  # of every tensor, so that their sizes can be compared
 WIDTH, HEIGHT = 644, 194
 DIM = 0.35
@@ -204,7 +205,8 @@ def block(lit=EVERYTHING, layout=LYING, *, row=None, wrong=(), weights=None, out
     parts = [_lines(layout, lit, moving)]
     for name, values in _arrays(weights, output).items():
         parts.append(_tensor(layout, name, values, lit=name in lit, row=row, wrong=name in wrong, named=named))
-    return [*parts, *_words(layout, lit, row, named), *_product(layout, lit, named)]
+    words = _words(layout, lit, row) if named else []
+    return [*parts, *words, *_product(layout, lit, named)]
 
 
 def _arrays(weights, output):
@@ -303,15 +305,14 @@ def _line(path, colour, *, lit, moving):
     return drawn
 
 
-def _words(layout, lit, row, named):
+def _words(layout, lit, row):
     parts = []
     x, y, *_ = layout.tensors["X"]
-    first = y + N * CELL[1] / 2 - N * 14 / 2
+    first = y + N * CELL[1] / 2 - N * WORD / 2
     for i, token in enumerate(example.TOKENS):
-        word, middle = first + 14 * i + 11, y + (i + 0.5) * CELL[1]
+        word, middle = first + WORD * i + 10, y + (i + 0.5) * CELL[1]
         chosen = row == i
-        if named:
-            parts.append(svg.text(x - 8, word, token, anchor="end", size=11, bold=chosen))
+        parts.append(svg.text(x - 8, word, token, anchor="end", size=11, bold=chosen))
         stroke = style.INK if chosen else palette.ROLES["X"]
         path = f"M{x - 6:g} {word - 4:g}C{x - 4.5:g} {word - 4:g} {x - 4.5:g} {middle:g} {x - 3:g} {middle:g}"
         parts.append(_line(path, stroke, lit="tokens" in lit, moving=False))
