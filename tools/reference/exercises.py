@@ -1,5 +1,6 @@
 """The index of exercises: what there is to do in how many minutes, by kind."""
 
+import math
 import re
 
 from bs4 import BeautifulSoup
@@ -61,7 +62,12 @@ def page():
     """Return the page, as Markdown."""
     parts, found = [HEAD], rows()
     for asked, title in KINDS.items():
-        parts.append(f"\n## {title}\n\n| minutes | exercise | notebook |\n|---|---|---|\n")
-        for _, minutes, link, number in sorted((row for row in found if row[0] == asked), key=lambda row: row[1]):
-            parts.append(f"| {minutes or '–'} | {link} | {number} |\n")
+        shown = [row[1:] for row in found if row[0] == asked]
+        if any(minutes for minutes, *_ in shown):
+            parts.append(f"\n## {title}\n\n| notebook | exercise | minutes |\n|---|---|---|\n")
+            for minutes, link, number in sorted(shown, key=lambda row: row[0] or math.inf):
+                parts.append(f"| {number} | {link} | {minutes or '–'} |\n")
+        else:
+            parts.append(f"\n## {title}\n\n| notebook | exercise |\n|---|---|\n")
+            parts += [f"| {number} | {link} |\n" for _, link, number in shown]
     return "".join(parts)
