@@ -24,7 +24,7 @@ MEANINGS = {
     "captions": (style.QUIET,),
     "captions on dark paper": ("#b4b9be",),
     "paper": (style.PAPER, style.STAYS["#ffffff"]),
-    "dark paper: what turning a picture over makes of white, and so a page's": ("#171717",),
+    "dark paper: what turning a picture over makes of white, a page's, and JupyterLab's": ("#171717", "#111111"),
     "quiet areas": (style.PANEL, "#f2f2f2"),
     "quiet areas on dark paper": ("#202529", "#2a2d31"),
     "hairlines": (style.GRID, "#c8c8d0"),
