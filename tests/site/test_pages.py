@@ -23,7 +23,7 @@ LOADING = ("src", "srcset", "data", "poster", "style", "xlink:href")
 # Elements with something to the right of what they show.
 TOO_WIDE = """[...document.querySelectorAll("*")]
     .filter(one => !one.closest("math, svg, .mha-over") && one.scrollWidth > one.clientWidth + 1)
-    .filter(one => getComputedStyle(one).display !== "inline")
+    .filter(one => one.checkVisibility() && getComputedStyle(one).display !== "inline")
     .map(one => `${one.tagName}.${one.className}: ${one.textContent.slice(0, 40)}`)"""
 # How bright text and its background are, from 0 to 255: the red part, as both are grey.
 BRIGHTNESS = """["color", "backgroundColor"].map((property, i) =>

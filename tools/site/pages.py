@@ -48,6 +48,9 @@ EVERYWHERE = {  # what every page leads to
 }
 NEIGHBOUR = re.compile(r"\[(?:Previous|Next): [^\]]*\]\([^)]*\)(?: ·)?\s*")  # a page has links of its own to them
 LINKS_OF_MAP = re.compile(r'(<div class="mha-map"><img[^>]*>).*(?=</div>)', re.DOTALL)
+STYLE = re.compile(r"<style[^>]*>.*?</style>", re.DOTALL)
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+LICENCE = re.compile(r"copyright|licen[cs]e", re.IGNORECASE)
 MAX_IN_SIGHT = 280  # pixels: no taller figure stays in sight beside the text that follows it
 NOTEBOOK_LINK = re.compile(r'(<a href=")([^":]*)\.ipynb(?=["#])')  # a colon is only in a link elsewhere
 
@@ -107,9 +110,15 @@ def export(notebook, name, lite="", up=""):
         "neighbours": neighbours(name),
     }
     page, _ = PageExporter().from_notebook_node(notebook, resources)
+    page = STYLE.sub(lambda style: lighter(style[0]), page)
     page = reading.with_minutes(with_figures(page))
     page = page.replace("<!-- contents -->", reading.contents(page), 1)
     return with_links(page)  # in the course's map, too, which is an output
+
+
+def lighter(css):
+    """Return a style sheet without indents, and without comments but its licences: JupyterLab's is 240 kB."""
+    return re.sub(r"\n\s+", "\n", COMMENT.sub(lambda comment: comment[0] if LICENCE.search(comment[0]) else "", css))
 
 
 def with_links(page, up=""):
