@@ -237,8 +237,17 @@ class Answer:
         error = self.failing.actual.error
         if not found.lines or self.failing.case.edge:
             return found
-        shown = self._lines_at_fault(self.failing).lines if error is None else [line_of_error(error, self.function)]
+        if error is not None:
+            return self._until_the_error(found, line_of_error(error, self.function))
+        shown = self._lines_at_fault(self.failing).lines
         return found if not shown or {*shown} & {*found.lines} else FaultyLines()
+
+    def _until_the_error(self, found, stop):
+        """Return the lines without those behind the one at which the case that is shown stops."""
+        if stop not in found.lines:
+            return FaultyLines()
+        ran = tuple(line for line in found.lines if line.path != stop.path or line.number <= stop.number)
+        return found if ran == found.lines else FaultyLines(() if found.first_is_right else ran)
 
     def _lines_at_fault(self, trial):
         case = self.with_asked_defaults(trial.case)

@@ -176,7 +176,7 @@ def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
     assert [card for card in sizes if card["smallest"] < style.MIN_SIZE - 0.01] == []
 
 
-def test_one_white_card_in_the_dark(seen):
+def test_one_dark_card_in_the_dark(seen):
     set_theme(seen.page)
     colours = seen.page.locator(".mha-lab").evaluate_all("""all => all.flatMap(node =>
         [node, ...node.querySelectorAll("div:not(.mha-tip)")].map(node => getComputedStyle(node).backgroundColor))""")
@@ -184,8 +184,8 @@ def test_one_white_card_in_the_dark(seen):
         "all => all.map(node => [getComputedStyle(node).backgroundColor, getComputedStyle(node).color])"
     )
     set_theme(seen.page, "JupyterLab Light")
-    assert set(colours) <= {"rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"}
-    assert {tuple(pair) for pair in inputs} == {("rgb(255, 255, 255)", "rgb(26, 26, 26)")}
+    assert set(colours) <= {"rgb(23, 23, 23)", "rgba(0, 0, 0, 0)"}
+    assert {tuple(pair) for pair in inputs} == {("rgb(23, 23, 23)", "rgb(236, 239, 241)")}
 
 
 def test_motion_ends_at_once_where_it_is_not_wanted(browser, seen, lab_of):

@@ -173,12 +173,18 @@ def test_what_is_touched_lies_where_it_is_seen_also_when_lines_come_and_parts_gl
         assert lab.evaluate(STRAY) == []
 
 
+def expect_readout(lab, text):
+    """Await a text in a lab's read-out, in what is shown of it and what is behind "more"."""
+    shown = 'card => [".mha-status", ".mha-more p"].map(each => card.querySelector(each).textContent).join(" ")'
+    lab.page.wait_for_function(f"([card, text]) => ({shown})(card).includes(text)", arg=[lab.element_handle(), text])
+
+
 def test_what_is_shown_is_what_python_draws(phone):
     lab, drawn = lab_of(phone, "qkv_workbench"), labs.qkv_workbench()
     lab.get_by_role("radio", name="query sat", exact=True).check()
     lab.get_by_role("radio", name="key mat", exact=True).check()
     drawn.set(query="sat", key="mat")
-    expect(lab.get_by_role("status")).to_contain_text(drawn.draw(drawn.state, None).sentence)
+    expect_readout(lab, drawn.draw(drawn.state, None).sentence)
     weights = re.findall(r'data-part="weight [^"]*"[^>]*>([^<]+)', drawn.draw(drawn.state, None).svg)
     assert lab.locator('[data-part^="weight "]').all_text_contents() == weights
 
@@ -303,13 +309,13 @@ def test_chips_are_checked_and_the_walk_goes_on(phone):
         lab.get_by_role("slider", name=chip, exact=True).press(" ")
         expect_state(lab, shape=shape)
     lab.get_by_role("slider", name="h", exact=True).press("Enter")
-    expect(status).to_contain_text("Not (B, S, h). Axis 2 of Q is not h: it counts a token's features")
+    expect_readout(lab, "Not (B, S, h). Axis 2 of Q is not h: it counts a token's features")
     expect(lab.locator('[data-part="slots"]')).to_contain_text("≠")
     for chip, shape in (("h", "B, S"), ("d_model", "B, S, d_model")):
         lab.get_by_role("slider", name=chip, exact=True).press(" ")
         expect_state(lab, shape=shape)
     lab.get_by_role("button", name="Check").click()
-    expect(status).to_contain_text("Q is (2, 5, 12): a product changes the last axis only. Stage 2 of 9")
+    expect_readout(lab, "Q is (2, 5, 12): a product changes the last axis only. Stage 2 of 9")
     expect(lab.locator('[data-part="slots"]')).not_to_contain_text("≠")
 
 
@@ -416,7 +422,7 @@ def test_a_letter_is_written_at_the_temperature_that_is_set(phone):
 def test_knocking_out_and_the_twin(phone):
     lab = lab_of(phone, "head_browser")
     lab.get_by_role("checkbox", name="knock out").check()
-    expect(lab.get_by_role("status")).to_contain_text("Without this head the sentence's vector has cosine")
+    expect_readout(lab, "Without this head the sentence's vector has cosine")
     expect(lab.locator('[data-part="cut"]')).to_contain_text("cut")
     expect(lab.locator('[data-part="cut"] [stroke-dasharray]')).to_have_count(1)
     lab.get_by_role("checkbox", name="random twin").check()

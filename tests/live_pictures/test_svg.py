@@ -32,10 +32,11 @@ def test_a_hidden_cell_is_plain_grey_without_a_number():
     assert f'fill="{style.HIDDEN}"' in page
 
 
-def test_every_cell_that_differs_is_marked():
+def test_the_first_cell_that_differs_has_the_sign_and_all_others_a_wash():
     differs = np.array([[True, False, True], [False, True, False]])
     page = svg.matrix(np.zeros((2, 3)), 0, 0, title="", colours=lambda value: "#ffffff", differs=differs)
-    assert page.count(">≠</text>") == differs.sum()
+    assert page.count(">≠</text>") == 1
+    assert page.count(f'fill="{style.ALARM}" fill-opacity="0.12"') == differs.sum() - 1
 
 
 def test_the_size_is_that_of_what_is_drawn():
