@@ -463,7 +463,7 @@ def one_without_conditions(answer: Answer) -> Verdict | None:
     if not found:
         return None
     mistake, beside = found
-    beside_it = beside and BESIDE_IT.format(beside.case.trait)
+    beside_it = BESIDE_IT.format(beside.case.trait) if beside else None
     return answer.named(mistake.slug, mistake.message, beside_it, answer.idle_line[1])
 
 

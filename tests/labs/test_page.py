@@ -302,7 +302,6 @@ def test_a_word_and_the_padding_hide_columns(phone):
 
 def test_chips_are_checked_and_the_walk_goes_on(phone):
     lab = lab_of(phone, "shape_tracer")
-    status = lab.get_by_role("status")
     lab.get_by_role("button", name="Start over").click()
     expect_state(lab, record="")
     for chip, shape in (("B", "B"), ("S", "B, S"), ("h", "B, S, h")):  # each picture says where the next chip may go
