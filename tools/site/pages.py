@@ -37,6 +37,7 @@ DOCUMENTS = (
     "workshop/hub/README.md",
 )
 SEARCHED = "data-pagefind-body"  # marks the element that the site's search looks through
+MARK = f'{SEARCHED}=""'  # as it stands in a page that has been read and written
 # Lists that name every topic in each line: in a search they come after the lessons.
 LISTS = {"NAMES": 0.2}
 EVERYWHERE = {  # what every page leads to
@@ -202,9 +203,9 @@ def _document(path):
     page = page.replace(f'href="{up}notebooks/', f'href="{up}')
     page = page.replace('href="index.html', f'href="{up}index.html')
     if path.stem in LISTS:
-        page = page.replace(SEARCHED, f'{SEARCHED} data-pagefind-weight="{LISTS[path.stem]}"', 1)
+        page = page.replace(MARK, f'{MARK} data-pagefind-weight="{LISTS[path.stem]}"', 1)
     if path.is_relative_to(ROOT / "workshop"):  # who learns and searches is not looking for the instructor's notes
-        page = with_whole_names(page.replace(f" {SEARCHED}>", ">", 1))
+        page = with_whole_names(page.replace(f" {MARK}", "", 1))
     return page.replace(f'<a href="{up}LICENSE">', "<a>")
 
 
