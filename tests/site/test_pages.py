@@ -300,8 +300,10 @@ def test_the_sheet_is_one_page_on_paper(browser, tmp_path):
 TEXTS = """() => {
     const size = drawing => {
         const texts = [...drawing.querySelectorAll("text")].filter(text => text.checkVisibility());
-        if (drawing.localName === "svg") return texts
-            .map(text => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a);
+        if (drawing.localName === "svg") return texts.map(text => {
+            const { a, b } = text.getScreenCTM();
+            return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b); // turned text, too
+        });
         const [, data] = drawing.src.split("data:image/svg+xml;base64,");
         if (!data) return [];
         const picture = new DOMParser().parseFromString(atob(data), "image/svg+xml").documentElement;
@@ -331,6 +333,7 @@ def test_on_a_phone_every_letter_is_large_enough_and_what_is_wide_scrolls_within
             if name.startswith("slides/"):  # for a projector
                 continue
             page.goto(path.as_uri())
+            page.evaluate("() => Promise.all([...document.images].map(image => image.decode()))")
             page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
             small |= {
                 f"{name}: {words}": size for size, words in page.evaluate(TEXTS) if size is not None and size < LEAST
