@@ -5,6 +5,7 @@ right on the way. `localiser` then looks for the statement at fault.
 """
 
 import contextlib
+import inspect
 import linecache
 import traceback
 import warnings
@@ -228,8 +229,12 @@ def watched_call(
     written_in: Callable,
     subject: Subject = NO_SUBJECT,
 ) -> tuple[Watch, bool]:
-    """Return what was seen of a call, and whether it came back."""
-    watch = Watch(known, read, code_of(as_written(written_in)), subject)
+    """Return what was seen of a call, and whether it came back.
+
+    An object that only calls what somebody wrote is not looked into.
+    """
+    written = inspect.unwrap(getattr(written_in, "__func__", written_in))
+    watch = Watch(known, read, code_of(written), subject)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         with contextlib.suppress(Exception):  # their own, or ours where it takes too long: then nothing is said
