@@ -13,6 +13,7 @@ import re
 import sys
 from dataclasses import dataclass
 from importlib import metadata
+from importlib.util import find_spec
 
 # Everything else is imported by the check that needs it: what is missing must be told, not end the program.
 
@@ -64,6 +65,10 @@ def python():
 
 def packages():
     """Are the packages there, in versions that the course supports?"""
+    from mha_helpers.drawing import in_a_tab
+
+    in_a_tab.bring_matplotlib()
+    find_spec("matplotlib")  # in a browser's tab it is unpacked when somebody looks for it
     for package in ("mha_helpers", "ipywidgets"):
         _fulfil(package)
     return ", ".join(f"{name} {_version(name)}" for name in ("numpy", "matplotlib", "tokenizers", "jupyterlab"))
