@@ -20,7 +20,7 @@ from live_pictures.figure import Figure
 from live_pictures.style import number
 from mha_helpers import running_example as example
 from mha_helpers.drawing import arcs as over_words
-from mha_helpers.drawing import block
+from mha_helpers.drawing import block, in_a_tab
 from mha_helpers.drawing.backwards import backwards
 from mha_helpers.drawing.cache import cache
 from mha_helpers.drawing.clock_hands import clock_hands
@@ -30,6 +30,8 @@ from mha_helpers.drawing.plots import HEADS, attends, attention_map, bars, curve
 from mha_helpers.drawing.strip import PARTS
 from mha_helpers.drawing.tables import Matrix, matrices
 from mha_helpers.shapes import Array
+
+in_a_tab.bring_matplotlib()  # whoever imports figures without a notebook's set-up cell may plot, too
 
 __all__ = [
     "HEADS",
