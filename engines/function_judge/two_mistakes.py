@@ -56,9 +56,9 @@ def _compared(catalogue, places, parts):
     """Tell of each program, in each part, whether it explains the answer, and whether it can't show."""
     explained, hidden = np.zeros((2, len(places), len(parts)), bool)
     for (row, place), (column, (trial, output)) in itertools.product(enumerate(places), enumerate(parts)):
-        given = catalogue.outcome(place, trial.case)
-        explained[row, column] = same(given, trial.actual, output)
-        hidden[row, column] = same(given, trial.expected, output)
+        outcome = catalogue.outcome(place, trial.case)
+        explained[row, column] = same(outcome, trial.actual, output)
+        hidden[row, column] = same(outcome, trial.expected, output)
     return explained, hidden
 
 
@@ -67,8 +67,8 @@ def _explaining_together(explained, hidden, asked):
 
     def is_pair(first, second):
         return all(
-            explained[one, hidden[other]].all() and (hidden[other] & ~hidden[one]).any()
-            for one, other in ((first, second), (second, first))
+            explained[row, hidden[other]].all() and (hidden[other] & ~hidden[row]).any()
+            for row, other in ((first, second), (second, first))
         )
 
     pairs = [

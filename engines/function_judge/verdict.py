@@ -264,8 +264,8 @@ class Answer:
 
     def with_asked_defaults(self, case: Case) -> Case:
         """Return a case that passes the defaults that are asked for: no line of the body is to blame for another."""
-        given = case.arguments | case.options
-        asked = {name: pair[1] for name, pair in self.other_defaults.items() if name not in given}
+        passed = case.arguments | case.options
+        asked = {name: pair[1] for name, pair in self.other_defaults.items() if name not in passed}
         return replace(case, options=case.options | asked) if asked else case
 
     def evidence(self, **options: Any) -> str:

@@ -236,9 +236,9 @@ class ToAContext(Projected):
         q, k, v = self.heads(x, None)
         if context is not None:
             _, k, v = self.heads(context, None)
-        given = {"mask": mask, "context_mask": None if context_mask is None else context_mask[:, None, None]}
+        masks = {"mask": mask, "context_mask": None if context_mask is None else context_mask[:, None, None]}
         scores = q @ k.mT / q.shape[-1] ** 0.5
-        for name, allowed in given.items():
+        for name, allowed in masks.items():
             if allowed is not None and not (context is not None and name == self.lost):
                 scores = scores.masked_fill(~allowed, -torch.inf)
         return self.merge(scores.softmax(-1) @ v)

@@ -1,4 +1,4 @@
-"""What is said, and in which form: text, panel, JSON, the command, and the page of names."""
+"""What is printed, and in which form: text, panel, JSON, the command, and the page of names."""
 
 import json
 import subprocess
@@ -48,23 +48,23 @@ def command(capsys, *arguments):
 
 
 def test_the_command_says_sick(file, capsys):
-    code, said = command(capsys, f"{file}:Reader(d_model=24, n_heads=3)")
+    code, printed = command(capsys, f"{file}:Reader(d_model=24, n_heads=3)")
     assert code == 1
-    assert said.startswith("Reader: sick: mha-scale-d-model")
-    assert "noise" not in said
+    assert printed.startswith("Reader: sick: mha-scale-d-model")
+    assert "noise" not in printed
 
 
 def test_the_command_says_healthy_as_json(file, capsys):
-    code, said = command(capsys, f"{file}:right", "--json")
+    code, printed = command(capsys, f"{file}:right", "--json")
     assert code == 0
-    assert json.loads(said)["healthy"] is True
+    assert json.loads(printed)["healthy"] is True
 
 
 @pytest.mark.parametrize("what", ["reader.py:right", "{file}:missing", "{file}:endless"])
 def test_the_command_says_that_it_could_not(file, capsys, what):
-    code, said = command(capsys, what.format(file=file), "--seconds", "2")
+    code, printed = command(capsys, what.format(file=file), "--seconds", "2")
     assert code == 2
-    assert "could not be examined" in said
+    assert "could not be examined" in printed
 
 
 def test_a_module_of_a_package_is_found_by_its_file_and_by_its_name(tmp_path, capsys, monkeypatch):
@@ -80,24 +80,24 @@ def test_a_module_of_a_package_is_found_by_its_file_and_by_its_name(tmp_path, ca
 
 
 def test_what_cannot_be_built_shows_its_signature_and_what_runs_on_import_is_said(file, tmp_path, capsys):
-    _, said = command(capsys, f"{file}:Reader")
-    assert "Reader(d_model, n_heads)" in said
+    _, printed = command(capsys, f"{file}:Reader")
+    assert "Reader(d_model, n_heads)" in printed
     trains = tmp_path / "trains.py"
     trains.write_text('open("no such file")')
-    _, said = command(capsys, f"{trains}:Model")
-    assert "needs a file that only defines" in " ".join(said.split())
+    _, printed = command(capsys, f"{trains}:Model")
+    assert "needs a file that only defines" in " ".join(printed.split())
 
 
 def test_several_targets_in_formats_for_others(file, capsys):
     targets = f"{file}:Reader.__call__", f"{file}:right"
-    code, said = command(capsys, *targets, "--json")
+    code, printed = command(capsys, *targets, "--json")
     assert code == 2  # a method without its object
-    assert [result["healthy"] for result in json.loads(said)] == [None, True]
-    code, said = command(capsys, f"{file}:Reader(24, 3)", "--format", "github")
-    assert said.startswith("::error file=")
-    assert "line=14,title=mha-scale-d-model::Reader: " in said  # where the scores are divided
-    _, said = command(capsys, f"{file}:Reader(24, 3)", "--format", "sarif")
-    [result] = json.loads(said)["runs"][0]["results"]
+    assert [result["healthy"] for result in json.loads(printed)] == [None, True]
+    code, printed = command(capsys, f"{file}:Reader(24, 3)", "--format", "github")
+    assert printed.startswith("::error file=")
+    assert "line=14,title=mha-scale-d-model::Reader: " in printed  # where the scores are divided
+    _, printed = command(capsys, f"{file}:Reader(24, 3)", "--format", "sarif")
+    [result] = json.loads(printed)["runs"][0]["results"]
     assert result["ruleId"] == "mha-scale-d-model"
     assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 14}
 
@@ -106,9 +106,9 @@ def test_accepted_findings_do_not_count_and_notes_count_if_strict(file, tmp_path
     known = tmp_path / "accepted.json"
     target = f"{file}:Reader(24, 3)"
     known.write_text(json.dumps({target: ["mha-scale-d-model"]}))
-    code, said = command(capsys, target, "--accepted", known)
+    code, printed = command(capsys, target, "--accepted", known)
     assert code == 0
-    assert "Accepted: mha-scale-d-model." in said
+    assert "Accepted: mha-scale-d-model." in printed
     noted = tmp_path / "noted.py"
     noted.write_text(
         "import numpy as np\n"
@@ -133,9 +133,9 @@ def test_a_report_fits_on_a_screen_and_its_panel_says_the_same():
     text, panel = str(report), report._repr_html_()
     assert len(text.splitlines()) <= 24
     assert max(map(len, text.splitlines())) <= 100
-    for said in ("scale-missing", "not divided", "multiply the scores by d_head ** -0.5"):
-        assert said in text
-        assert said in panel
+    for printed in ("scale-missing", "not divided", "multiply the scores by d_head ** -0.5"):
+        assert printed in text
+        assert printed in panel
     assert json.loads(json.dumps(report.to_json()))["findings"][0]["name"] == "scale-missing"
 
 

@@ -77,5 +77,5 @@ def test_a_tensor_that_records_gradients_has_to_be_detached():
         def detach(self):
             return self
 
-    said = describe_returned(Outcome(Tensor()), ("weights",))
-    assert "Call .detach() on it" in said
+    message = describe_returned(Outcome(Tensor()), ("weights",))
+    assert "Call .detach() on it" in message

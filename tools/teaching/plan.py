@@ -99,11 +99,11 @@ class Plan:
                 home.append(cell.execution_count)
                 continue
             kind = self.kind(cell)
-            given = self._minutes(number, cell, announced, to_say)
+            minutes = self._minutes(number, cell, announced, to_say)
             announced = None if kind == "write" else announced
-            if sum(given.values()) or not rows:
+            if sum(minutes.values()) or not rows:
                 how = notes.get("how", kind)
-                rows.append(Row([], how, given.get("teach", 0), given.get("do", 0), notes.get("say", above), notes))
+                rows.append(Row([], how, minutes.get("teach", 0), minutes.get("do", 0), notes.get("say", above), notes))
             rows[-1].cells.append(cell.execution_count)
         return rows, home
 
