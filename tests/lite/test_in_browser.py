@@ -87,7 +87,7 @@ import matplotlib.pyplot as plt
 drawn = figures.bars([1.0, 2.0], ["cat", "mat"])
 drawn.figure.savefig("mine.pdf")
 print(open("mine.pdf", "rb").read(4), sorted(drawn._repr_mimebundle_()), drawn)"""
-    assert ask(kernel, code) == "b'%PDF' ['text/html', 'text/plain'] Bars. cat: 1.00; mat: 2.00."
+    assert ask(kernel, code).strip() == "b'%PDF' ['text/html', 'text/plain'] Bars. cat: 1.00; mat: 2.00."
 
 
 def test_a_fresh_kernel_says_which_cell_to_run_first(seen, site):
