@@ -29,13 +29,9 @@ STYLE_SHEET = f"""<style>
 .mha-lab {{ {LIGHT} }}
 [data-jp-theme-light="false"] .mha-lab {{ {DARK} }}
 [data-jp-theme-light="false"] .mha-picture svg {{ filter: {style.TURNED}; }}
-[data-jp-theme-light="false"] .mha-picture [fill="#010101"] {{ fill: #ffffff; }}
-[data-jp-theme-light="false"] .mha-picture [fill="#fefefe"] {{ fill: #000000; }}
 @media (prefers-color-scheme: dark) and (forced-colors: none) {{
   section.mha-lab {{ {DARK} }}
   section.mha-lab .mha-picture svg {{ filter: {style.TURNED}; }}
-  section.mha-lab .mha-picture [fill="#010101"] {{ fill: #ffffff; }}
-  section.mha-lab .mha-picture [fill="#fefefe"] {{ fill: #000000; }}
 }}
 .mha-lab {{
   background: var(--mha-paper); color: var(--mha-ink); font: 14px/1.4 {style.FONT};

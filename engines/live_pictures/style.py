@@ -12,7 +12,7 @@ Most of these colours are Okabe and Ito's, which colour-blind readers can tell a
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 PALETTE = ("#6a4fb3", "#a87900", "#0f8b8d", "#7b4a2f", "#5d7f1a", "#3b4a7a")
 GOOD = "#2e7d32"
@@ -115,9 +115,6 @@ _HUES = (
     (0.426, 0.43, 0.144),
     (0.426, 1.43, -0.856),
 )  # by the Filter Effects Module, 180 degrees
-# By a text's colour: what it has where the picture is turned over and the other can be read more easily. It is as good
-# as black or white, and the theme's style sheet knows it by its value.
-STAYS = {"#000000": "#010101", "#ffffff": "#fefefe"}
 
 
 def turned(colour: str) -> str:
@@ -140,9 +137,7 @@ def turned(colour: str) -> str:
 
 @functools.cache
 def text_colour(background: str) -> str:
-    """Return black or white, whichever is easier to read on `background` (4.5 to 1 at least, by WCAG 2).
-
-    Where a dark theme had better have the other, it is that of `STAYS`.
+    """Return black or white, whichever is easier to read on `background`, here and where a dark theme turns it over.
 
     Parameters
     ----------
@@ -154,10 +149,47 @@ def text_colour(background: str) -> str:
     >>> text_colour("#f7f7f7"), text_colour("#08306b")
     ('#000000', '#ffffff')
     """
-    inks = ("#000000", "#ffffff")
-    ink = max(inks, key=lambda ink: contrast(ink, background))
-    best = max(inks, key=lambda ink: contrast(turned(ink), turned(background)))
-    return ink if ink == best else STAYS[ink]
+    return max(("#000000", "#ffffff"), key=lambda ink: _least_contrast(ink, background))
+
+
+def _least_contrast(ink, background):
+    return min(contrast(ink, background), contrast(turned(ink), turned(background)))
+
+
+@functools.cache
+def ramp(anchors: tuple[str, ...]) -> Callable[[float], str]:
+    """Return a function that colours numbers from 0 to 1, so that what stands on them can be read (4.5 to 1 at least).
+
+    Halfway between pale and dark are colours on which neither black nor white can be read both as they are and where a
+    dark theme turns them over. They are left out, so that there is a step between pale and dark.
+
+    Parameters
+    ----------
+    anchors : tuple of str
+        From pale to dark or from dark to pale, `"#rrggbb"`.
+
+    Examples
+    --------
+    >>> grey = ramp(("#ffffff", "#000000"))
+    >>> grey(0), grey(0.4), grey(0.5), grey(1)
+    ('#ffffff', '#a9a9a9', '#6e6e6e', '#000000')
+    """
+    shades = [blend(anchors, step / _STEPS) for step in range(_STEPS + 1)]
+    left_out = [step for step, shade in enumerate(shades) if _least_contrast(text_colour(shade), shade) < 4.5]
+    if not left_out:
+        return functools.partial(blend, anchors)
+    before, after = (left_out[0] - 1) / _STEPS, (left_out[-1] + 1) / _STEPS
+    middle = (before + after) / 2
+
+    def shade(position):
+        if position < middle:
+            return blend(anchors, position * before / middle)
+        return blend(anchors, 1 - (1 - position) * (1 - after) / (1 - middle))
+
+    return shade
+
+
+_STEPS = 200  # of a ramp: so finely it is looked through
 
 
 def contrast(colour: str, other: str) -> float:

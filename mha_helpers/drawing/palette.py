@@ -23,7 +23,7 @@ import functools
 import math
 from collections.abc import Callable
 
-from live_pictures.style import INK, PALETTE, PAPER, TINT, blend, tint
+from live_pictures.style import INK, PALETTE, PAPER, TINT, blend, ramp, tint
 
 ROLES = {
     "X": "#4d4d4d",
@@ -40,7 +40,7 @@ NEGATIVE = "#ffd000"
 HEADS = PALETTE
 
 # Earth and stone, which no role has; dark and light by turns, so that neighbours stay apart in greyscale.
-TOKENS = ("#b08968", "#f5e48f", "#8f99a8", "#ecdccb", "#b9b23c", "#dbe2ea")
+TOKENS = ("#c09a7c", "#f5e48f", "#96a0b0", "#ecdccb", "#b9b23c", "#dbe2ea")
 
 # Weights run from 0 (pale) to 1 (dark); scores diverge from 0 (pale) to either side.
 SEQUENTIAL = ("#fbfaff", "#e3def5", "#bfb3e6", "#9482d0", "#6a4fb3", "#33196f")
@@ -93,17 +93,18 @@ def role_text(role: str) -> str:
 
 def weight_colour(value: float) -> str:
     """Return a weight's colour: 0 pale, 1 dark; NaN is left white."""
-    return blend(SEQUENTIAL, value) if math.isfinite(value) else PAPER
+    return ramp(SEQUENTIAL)(value) if math.isfinite(value) else PAPER
 
 
 def spread_colour(value: float) -> str:
     """Return the colour of how widely attention is spread: 0, all on one token, is dark, and 1, all alike, pale."""
-    return blend(SPREAD, value) if math.isfinite(value) else PAPER
+    return ramp(SPREAD)(value) if math.isfinite(value) else PAPER
 
 
 def score_colours(largest: float) -> Callable[[float], str]:
     """Return a function that colours scores: `largest` or more in size is darkest, either side of 0."""
-    return lambda value: blend(DIVERGING, 0.5 + 0.5 * value / largest) if math.isfinite(value) else PAPER
+    below, above = ramp(DIVERGING[3::-1]), ramp(DIVERGING[3:])
+    return lambda value: (above if value > 0 else below)(abs(value) / largest) if math.isfinite(value) else PAPER
 
 
 def role_colours(role: str) -> Callable[[float], str]:
@@ -120,4 +121,4 @@ def _head_ramp(head):
     colour = HEADS[head]
     anchors = (tint(colour, 0.03), tint(colour, 0.2), tint(colour, 0.45), tint(colour, 0.72), colour)
     anchors += (blend((colour, "#000000"), 0.58),)
-    return lambda value: blend(anchors, value) if math.isfinite(value) else PAPER
+    return lambda value: ramp(anchors)(value) if math.isfinite(value) else PAPER

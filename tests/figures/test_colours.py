@@ -19,11 +19,11 @@ SOURCES = (
     TOP / "data" / "jupyter" / "custom.css",
 )
 MEANINGS = {
-    "text, lines, and what can be touched": (style.INK, "#000000", style.STAYS["#000000"]),
+    "text, lines, and what can be touched": (style.INK, "#000000"),
     "the same on dark paper": ("#eceff1",),
     "captions": (style.QUIET,),
     "captions on dark paper": ("#b4b9be",),
-    "paper": (style.PAPER, style.STAYS["#ffffff"]),
+    "paper": (style.PAPER,),
     "dark paper: what turning a picture over makes of white, a page's, and JupyterLab's": ("#171717", "#111111"),
     "quiet areas": (style.PANEL, "#f2f2f2"),
     "quiet areas on dark paper": ("#202529", "#2a2d31"),
@@ -53,7 +53,7 @@ MEANINGS = {
     "code on light paper: numbers, operators, comments": ("#006b00", "#8400c9", "#2f6b6b"),
     "code on dark paper": ("#7fc98b", "#c792ff", "#8ab8b8"),
 }
-EXAMPLES = {"#808080", "#934577", "#e8e8e8", "#f7f7f7", "#08306b"}  # in docstrings
+EXAMPLES = {"#808080", "#934577", "#e8e8e8", "#f7f7f7", "#08306b", "#a9a9a9", "#6e6e6e"}  # in docstrings
 
 
 def test_every_colour_that_is_written_down_has_a_meaning():

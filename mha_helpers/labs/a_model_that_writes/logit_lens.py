@@ -225,7 +225,7 @@ def _likeliest(result):
         order = np.argsort(-np.nan_to_num(row, nan=-1), kind="stable")[:N_LIKELIEST]
         for k, code in enumerate(order):
             x, probability = LABEL + LIKELY * k, float(np.nan_to_num(row[code]))
-            fill = style.blend((style.PAPER, EXPECTED), probability)
+            fill = style.ramp((style.PAPER, EXPECTED))(probability)
             ink = style.text_colour(fill)
             yield svg.box(x, y, LIKELY - 4, ROW - 6, fill=fill, stroke=style.GRID)
             if code == came:

@@ -158,7 +158,7 @@ def _finds(result):
         if runs.label(result.encoding.weights[layer, head]) != runs.UNCLEAR or not is_word or weight < FOUND:
             continue
         x, y = MAP_LEFT + head * MAP_CELL[0], MAP_TOP + layer * MAP_CELL[1]
-        fill = style.tint(palette.HEADS[0], weight)
+        fill = style.ramp((style.PAPER, palette.HEADS[0]))(weight)
         yield svg.box(x + 1, y + 1, MAP_CELL[0] - 2, MAP_CELL[1] - 2, fill=fill)
         yield svg.text(
             x + MAP_CELL[0] / 2, y + 16, tokens[key][:3], anchor="middle", size=TINY, colour=style.text_colour(fill)
