@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
-from live_pictures import svg
+from live_pictures import svg, typeface
 
 
 def image(mime: str, data: bytes, width: float, text: str) -> str:
@@ -31,8 +31,9 @@ def image(mime: str, data: bytes, width: float, text: str) -> str:
 class Figure:
     """A picture and the sentence that says what it shows.
 
-    It is shown as an HTML image of the SVG, which is sharp at every size, has the sentence as its alternative text
-    and survives in a page that is not trusted. The sentence is also the plain text, and what nbval compares beside it.
+    It is shown as an HTML image of the SVG, which is sharp at every size, carries its typeface, has the sentence as its
+    alternative text and survives in a page that is not trusted. The sentence is also the plain text, and what nbval
+    compares beside it.
     Beside it stands a PNG, for GitHub; not in a browser's tab, which need not load what paints it.
 
     Parameters
@@ -46,7 +47,7 @@ class Figure:
 
     def __init__(self, width: float, height: float, fragments: Iterable[str], text: str) -> None:
         self.width, self.text = width, text
-        self.svg = svg.document(width, height, fragments, label=text)
+        self.svg = typeface.embedded(svg.document(width, height, fragments, label=text))
 
     def html(self) -> str:
         """Return the picture as an HTML image."""

@@ -16,7 +16,7 @@ import re
 from functools import cache
 from xml.etree import ElementTree
 
-from live_pictures import style
+from live_pictures import style, typeface
 
 _notices = logging.getLogger("matplotlib")
 _level = _notices.level
@@ -24,7 +24,7 @@ _notices.setLevel(logging.ERROR)  # once on each machine it makes a list of all 
 try:
     from matplotlib.backends.backend_agg import RendererAgg
     from matplotlib.colors import to_rgb
-    from matplotlib.font_manager import FontProperties
+    from matplotlib.font_manager import FontProperties, fontManager
     from matplotlib.path import Path
     from matplotlib.transforms import Affine2D
     from PIL import Image
@@ -32,6 +32,10 @@ try:
 finally:
     _notices.setLevel(_level)
 
+for _file in typeface.FILES.values():
+    fontManager.addfont(_file)
+
+FAMILIES = [typeface.FAMILY, "DejaVu Sans"]  # matplotlib brings the second along, for signs that the first lacks
 SHARPNESS = 2  # pixels of the PNG to one of the SVG, for high-resolution screens
 NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 PLACED = re.compile(r"translate\((\S+) (\S+)\) scale\((\S+)\)")
@@ -183,7 +187,7 @@ def _both(letter, values, at, relative):
 
 @cache
 def _font(size, weight):
-    return FontProperties(family="DejaVu Sans", size=size, weight=weight)  # matplotlib brings it along
+    return FontProperties(family=FAMILIES, size=size, weight=weight)
 
 
 def _text(canvas, node, attributes):

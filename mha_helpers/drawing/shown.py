@@ -14,20 +14,23 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from live_pictures import raster  # first: it keeps matplotlib's notice about its fonts out of the cell
-from live_pictures.figure import Figure
 
 # isort: split
 import matplotlib
 from matplotlib import style as sheets
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
+from matplotlib.text import Text
 from PIL import Image
+
+from live_pictures import style, typeface
+from live_pictures.figure import Figure
 
 SHEET = "mha_helpers.course"
 PIXELS = 96  # of a page to an inch
 COLOURS = 64  # of a PNG: a plot has few, and shades of grey at the letters' edges
 # Letters stay letters: as paths they would double a notebook's size. No date and no random ids, since it is stored.
-STORED = {"svg.fonttype": "none", "svg.hashsalt": SHEET, "font.sans-serif": ["DejaVu Sans", "Verdana"]}
+STORED = {"svg.fonttype": "none", "svg.hashsalt": SHEET, "font.family": raster.FAMILIES}
 WITHOUT = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 
 _sentences: WeakKeyDictionary[Axes, Callable[[str], str]] = WeakKeyDictionary()
@@ -57,25 +60,33 @@ class Plot(Figure):
     def svg(self) -> str:
         """The figure as matplotlib writes it."""
         written = io.StringIO()
-        with matplotlib.rc_context(STORED):
-            self.drawing.savefig(written, format="svg", metadata=WITHOUT)
-        return _compact(written.getvalue())
+        self.savefig(written, format="svg", metadata=WITHOUT)
+        return typeface.embedded(_compact(written.getvalue()))
 
-    def savefig(self, path) -> None:
-        """Write the figure to a file, in any format that matplotlib knows."""
-        self.drawing.savefig(path)
+    def savefig(self, path, **kwargs) -> None:
+        """Write the figure to a file, in any format that matplotlib knows, and in the figures' typeface."""
+        for text in self.drawing.findobj(Text):
+            if text.get_fontfamily() == ["sans-serif"]:  # nobody has chosen another
+                text.set_fontfamily(raster.FAMILIES)
+        with matplotlib.rc_context(STORED):
+            self.drawing.savefig(path, **kwargs)
 
     def _painted(self, description):
         painted = io.BytesIO()
-        self.drawing.savefig(painted, format="png", dpi=raster.SHARPNESS * PIXELS)
+        self.savefig(painted, format="png", dpi=raster.SHARPNESS * PIXELS)
         return raster.encoded(Image.open(painted), description, COLOURS)
 
 
 def _compact(picture):
-    """Leave out line breaks, turns by nothing, and digits that nobody sees: a third of what a notebook would store."""
+    """Leave out line breaks, turns by nothing, and digits that nobody sees, and say once what the typeface is.
+
+    That is half of what a notebook would store.
+    """
     tags = re.compile(r"<[^>]+>")
     picture = re.sub(r"\s*\n\s*", " ", picture).replace("> <", "><")
     picture = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", picture)
+    picture = re.sub(r" font-family: 'Inter Figures', [^;\"]*;?", "", picture)
+    picture = re.sub(r"^.*?<svg", f'<svg font-family="{style.FONT}"', picture)
     return tags.sub(lambda tag: re.sub(r"(\.\d\d)\d+", r"\1", tag[0]), picture)
 
 

@@ -231,9 +231,9 @@ def test_the_gpt_expects_what_the_courses_decoder_expects():
     assert found == [(character, style.number(probability)) for character, probability in NEXT]
 
 
-def test_words_are_escaped_and_a_figure_brings_no_style_sheet():
+def test_words_are_escaped_and_a_figure_waits_for_no_pointer():
     drawn = figures.arcs([[1.0]], ["<b>"])
-    assert "<style" not in drawn.svg, "an image doesn't know where the pointer is; what hover shows is for labs"
+    assert ":hover" not in drawn.svg, "an image doesn't know where the pointer is; what hover shows is for labs"
     assert "&lt;b&gt; to &lt;b&gt;: 1.00" in drawn.svg
     assert "script" not in drawn.svg
 

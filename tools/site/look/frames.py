@@ -9,7 +9,6 @@ LEAST = 10  # pixels on the screen: no letter of a figure is smaller
 COLUMN = 646  # pixels: what a frame as wide as the text, `--column` in `page.css`, leaves to a figure
 IMAGE = re.compile(r'<img\b[^>]*?src="data:image/svg\+xml;base64,([^"]*)"[^>]*>')
 FONT_SIZE = re.compile(r"font(?:-size)?: ?([\d.]+)px")
-LETTERS_AS_PATHS = re.compile(r"scale\(([\d.]+) -[\d.]+\)")  # matplotlib draws letters of 100 units, and scales them
 
 
 def framed(content, kind, *, element="div", looks=""):
@@ -22,7 +21,7 @@ def framed(content, kind, *, element="div", looks=""):
 def with_figures(page):
     """Return a page whose figures stand in frames; those with text of their own stand in the page itself.
 
-    An image is left an image where its letters are paths: its ids might be those of another on the page.
+    One with ids is left an image: they might be those of another on the page.
     """
     return IMAGE.sub(_figure, page)
 
@@ -34,7 +33,7 @@ def _figure(image):
     least = width * LEAST / least_text(picture)
     in_page = 'id="' not in drawn
     if in_page:
-        drawn = re.sub(r' style="[^"]*"', "", drawn, count=1)
+        drawn = re.sub(r' style="[^"]*"|<style>.*?</style>', "", drawn, count=2)  # the page has its typeface
     kind = "figure broad" if least > COLUMN else "figure"
     return framed(drawn if in_page else image[0], kind, looks=f"--own:{width:g}px;--least:{math.ceil(least) + 1}px")
 
@@ -48,7 +47,7 @@ def least_text(picture):
 
     Examples
     --------
-    >>> least_text(ElementTree.fromstring('<svg><text font-size="12">a</text><g transform="scale(0.11 -0.11)"/></svg>'))
+    >>> least_text(ElementTree.fromstring('<svg><text font-size="12"/><text style="font: 11px b"/></svg>'))
     11.0
     """
     sizes = []
@@ -56,5 +55,4 @@ def least_text(picture):
         if "font-size" in node.attrib:
             sizes.append(float(node.get("font-size").removesuffix("px")))
         sizes += [float(size) for size in FONT_SIZE.findall(node.get("style", ""))]
-        sizes += [100 * float(scale) for scale in LETTERS_AS_PATHS.findall(node.get("transform", ""))]
     return min(sizes, default=LEAST)
