@@ -121,10 +121,20 @@ def test_every_picture_is_there_with_its_words(exported):
     data = [one for one in data if not one.get("text/plain", "").startswith("Lab: ") or not _is_touched(one, page)]
     pictures = [_picture(one) for one in data if "image/png" in one]
     assert pictures
-    shown = [_shown(node) for node in page.select("main img, main .figure svg")]
+    drawn = [node for node in page.select("main img, main .figure svg") if not node.find_parent("details")]
+    shown = [_shown(node) for node in drawn]
     assert [words for _, words in shown] == [words for _, words in pictures]
     for (drawn, _), (stored, words) in zip(shown, pictures, strict=True):
         assert drawn == (_texts(base64.b64decode(stored)) if isinstance(drawn, list) else stored), words
+
+
+def test_a_folded_answer_shows_its_picture(folder):
+    page = BeautifulSoup((folder / "02_scaling.html").read_text(encoding="utf-8"), "html.parser")
+    pictures = [node for node in page.select("main .figure :is(svg, img)") if node.find_parent("details")]
+    assert len(pictures) == 3
+    words = [_shown(node)[1] for node in pictures]
+    assert all(said.startswith("Curves against") for said in words)
+    assert not [said for said in words if said in page.main.text]
 
 
 def _shown(node):
@@ -308,9 +318,8 @@ TEXTS = """() => {
         if (!data) return [];
         const picture = new DOMParser().parseFromString(atob(data), "image/svg+xml").documentElement;
         const scale = drawing.clientWidth / picture.getAttribute("viewBox").split(" ")[2];
-        // matplotlib's letters are paths of 100 units
-        return [...picture.querySelectorAll("[transform*='scale(']")].map(letters =>
-            100 * scale * letters.getAttribute("transform").match(/scale\\(([\\d.]+)/)[1]);
+        return [...picture.querySelectorAll("text")].map(text =>
+            scale * parseFloat(text.getAttribute("font-size") ?? text.style.fontSize));
     };
     return [...document.querySelectorAll("svg, img")].filter(each => each.checkVisibility())
         .map(each => [Math.min(...size(each)), (each.alt ?? each.getAttribute("aria-label") ?? "").slice(0, 60)]);

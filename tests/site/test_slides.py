@@ -154,6 +154,15 @@ def test_the_answer_to_a_prediction_is_open_on_the_slide_after_it():
     assert pieces[2] == ("subslide", "### The answer\n\n**b**: so it is.")
 
 
+def test_an_answer_whose_evidence_is_a_picture_shows_it():
+    notebook = read(NOTEBOOKS / "02_scaling.ipynb")
+    source = "\n".join(cell.source for cell in notebook.cells)
+    [words] = re.findall(r"^Curves against d_k .* measured .*", source, re.MULTILINE)
+    [answer] = [section for section in page_of(notebook)("section") if "random pairs for each" in section.text]
+    assert words not in answer.text
+    assert [image["alt"] for image in answer("img")] == [words]
+
+
 def test_a_figure_is_shown_sharp():
     image = '<img alt="arcs" width="664" src="data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=">'
     figure = v4.new_output("display_data", {"text/html": image, "image/png": PNG, "text/plain": "arcs"})

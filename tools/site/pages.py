@@ -20,6 +20,7 @@ from tools.site.look import read, style_sheet
 from tools.site.look.frames import IMAGE, with_figures
 from tools.site.thumbnails import address_of_icon
 from tools.teaching.sheet import with_whole_names
+from tools.writing.answers import with_picture
 from tools.writing.notebooks import NotebookError, label, shown
 
 TEMPLATE = Path(__file__).with_name("page.html.j2")
@@ -144,6 +145,8 @@ def with_labs(notebook, lite=""):
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = _to_read(cell, url)
+        else:
+            cell.source = with_picture(cell.source)
     return notebook
 
 

@@ -19,7 +19,7 @@ from traitlets import default
 from tools.site.formulas import rendered
 from tools.site.pages import with_links
 from tools.site.thumbnails import address_of_icon
-from tools.writing.answers import MARK
+from tools.writing.answers import MARK, with_picture
 from tools.writing.notebooks import NotebookError, shown, slide_type, tags
 
 HEADING = re.compile(r"^#+ .*", re.MULTILINE)
@@ -115,7 +115,7 @@ def _shows(before, piece):
 def _pieces(cell):
     """Cut a cell in front of its headings."""
     if cell.cell_type == "markdown" and MARK.match(cell.source):
-        return [_markdown(f"### The answer\n\n{FOLD.search(cell.source)[1]}", "subslide", cell)]
+        return [_markdown(f"### The answer\n\n{FOLD.search(with_picture(cell.source))[1]}", "subslide", cell)]
     kind = slide_type(cell)
     starts = [heading.start() for heading in HEADING.finditer(cell.source)]
     if cell.cell_type != "markdown" or kind not in BEGINNINGS or not starts:

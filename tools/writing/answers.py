@@ -11,6 +11,7 @@ from mha_helpers import exercises
 from tools.writing.notebooks import NotebookError, label
 
 MARK = re.compile(r"<!-- answer: (\w+) -->")
+SAID = re.compile(r"(?<=```\n\n)\S.*(?=\n\n</details>)")  # of a picture: a cell's Markdown holds none
 
 
 def fill(notebook):
@@ -41,3 +42,12 @@ def fill(notebook):
             )
         cell.source = f"{mark[0]}\n{prediction.markdown()}"
     return filled
+
+
+def with_picture(source):
+    """Return a cell of Markdown as a page shows it: a folded answer has its picture, and not the words for it."""
+    mark, said = MARK.match(source), SAID.search(source)
+    if not (mark and said):
+        return source
+    picture = getattr(exercises, mark[1]).evidence().picture
+    return source.replace(said[0], picture.html())
