@@ -36,6 +36,7 @@ for _file in typeface.FILES.values():
     fontManager.addfont(_file)
 
 FAMILIES = [typeface.FAMILY, "DejaVu Sans"]  # matplotlib brings the second along, for signs that the first lacks
+COLOURS = 64  # of a PNG: those of the cells, and shades of grey at the edges of letters
 SHARPNESS = 2  # pixels of the PNG to one of the SVG, for high-resolution screens
 NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 PLACED = re.compile(r"translate\((\S+) (\S+)\) scale\((\S+)\)")
@@ -71,13 +72,13 @@ def png(picture: str, description: str) -> bytes:
     return encoded(Image.frombuffer("RGBA", (width, height), canvas.buffer_rgba()), description)
 
 
-def encoded(image: Image.Image, description: str, colours: int = 256) -> bytes:
+def encoded(image: Image.Image, description: str) -> bytes:
     """Return an image as a PNG that says what it shows, in few colours: it looks the same and is half as heavy."""
     chunks = PngInfo()
     chunks.add_itxt("Description", description)
     buffer = io.BytesIO()
     # Coverage keeps pale cells and thin lines in their colour.
-    few = image.convert("RGB").quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few = image.convert("RGB").quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(buffer, "PNG", pnginfo=chunks, optimize=True)
     return buffer.getvalue()
 

@@ -28,7 +28,6 @@ from live_pictures.figure import Figure
 
 SHEET = "mha_helpers.course"
 PIXELS = 96  # of a page to an inch
-COLOURS = 64  # of a PNG: a plot has few, and shades of grey at the letters' edges
 # Letters stay letters: as paths they would double a notebook's size. No date and no random ids, since it is stored.
 STORED = {"svg.fonttype": "none", "svg.hashsalt": SHEET, "font.family": raster.FAMILIES}
 WITHOUT = dict.fromkeys(("Creator", "Date", "Format", "Type"))
@@ -74,7 +73,7 @@ class Plot(Figure):
     def _painted(self, description):
         painted = io.BytesIO()
         self.savefig(painted, format="png", dpi=raster.SHARPNESS * PIXELS)
-        return raster.encoded(Image.open(painted), description, COLOURS)
+        return raster.encoded(Image.open(painted), description)
 
 
 def _compact(picture):

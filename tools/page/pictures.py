@@ -159,11 +159,9 @@ def _store(png, path, texts):
     for key, value in texts.items():
         chunks.add_itxt(key, value)
     path.parent.mkdir(exist_ok=True)
-    # 256 colours are plenty for flat cells and text, and make a third of the size. Coverage keeps thin lines in their
-    # colour: a median cut gave them another head's.
-    picture.convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=2).save(
-        path, pnginfo=chunks, optimize=True
-    )
+    # Coverage keeps thin lines in their colour: a median cut gave them another head's.
+    few = picture.convert("RGB").quantize(raster.COLOURS, method=Image.Quantize.MAXCOVERAGE, kmeans=2)
+    few.save(path, pnginfo=chunks, optimize=True)
     _report(path)
 
 

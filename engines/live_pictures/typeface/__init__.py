@@ -66,12 +66,18 @@ def cut(file: Path, characters: set[str]) -> bytes:
     halves = struct.unpack(f">{len(tables['loca']) // 2}H", tables["loca"])  # of each glyph's place
     outlines = [tables["glyf"][2 * halves[glyph] : 2 * halves[glyph + 1]] for glyph in order]
     places = [sum(map(len, outlines[:n])) // 2 for n in range(len(order) + 1)]
-    groups = b"".join(struct.pack(">3I", code, code, n) for n, code in enumerate(kept, 1))
+    groups: list[list[int]] = []  # of characters that follow each other: the first, the last, and the first's glyph
+    for glyph, code in enumerate(kept, 1):
+        if groups and groups[-1][1] == code - 1:
+            groups[-1][1] = code
+        else:
+            groups.append([code, code, glyph])
+    listed = b"".join(struct.pack(">3I", *group) for group in groups)
     count = struct.pack(">H", len(order))
     return _font(
         {
             "OS/2": tables["OS/2"],
-            "cmap": struct.pack(">4HI2H3I", 0, 1, 3, 10, 12, 12, 0, 16 + len(groups), 0, len(kept)) + groups,
+            "cmap": struct.pack(">4HI2H3I", 0, 1, 3, 10, 12, 12, 0, 16 + len(listed), 0, len(groups)) + listed,
             "glyf": b"".join(outlines),
             "head": tables["head"],
             "hhea": tables["hhea"][:-2] + count,
