@@ -179,6 +179,26 @@ def expect_readout(lab, text):
     lab.page.wait_for_function(f"([card, text]) => ({shown})(card).includes(text)", arg=[lab.element_handle(), text])
 
 
+def test_the_ring_round_what_has_the_focus_is_not_cut_off(phone):
+    cut = phone.locator(".mha-lab").evaluate_all("""all => all.flatMap(lab => {
+        const {left, top} = lab.querySelector(".mha-picture").getBoundingClientRect(), ring = 5;  // 3 wide, 2 away
+        return [...lab.querySelectorAll(".mha-over :is(input, button)")].filter(input => {
+            const at = input.getBoundingClientRect();
+            return at.left - ring < left || at.top - ring < top;
+        }).map(input => `${lab.dataset.lab}: ${input.ariaLabel}`);
+    })""")
+    assert cut == []
+
+
+def test_nothing_that_is_pressed_is_smaller_than_24_pixels(phone):
+    small = phone.locator(".mha-lab").evaluate_all("""all => all.flatMap(lab =>
+        [...lab.querySelectorAll("input, button, summary")].filter(one => {
+            const {width, height} = one.getBoundingClientRect();
+            return Math.min(width, height) < 24 && width;
+        }).map(one => `${lab.dataset.lab}: ${one.ariaLabel ?? one.textContent}`))""")
+    assert small == []
+
+
 def test_what_is_shown_is_what_python_draws(phone):
     lab, drawn = lab_of(phone, "qkv_workbench"), labs.qkv_workbench()
     lab.get_by_role("radio", name="query sat", exact=True).check()
