@@ -100,6 +100,7 @@ function attach(card, answerer) {
     }
     places.clear();
     leaveTrails();
+    content.querySelector("svg").ariaLabel = spoken; // or it would say what was shown before
     say(`What you see: ${spoken}`);
   }
   function leaveTrails() { // pictures come and go, and these stay

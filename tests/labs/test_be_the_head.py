@@ -159,6 +159,16 @@ def test_by_keys_a_query_leaves_a_trail_that_stops_at_1_until_a_second_head_is_t
 
 @pytest.mark.browser
 @pytest.mark.slow
+def test_the_picture_is_called_what_the_readout_says_while_a_query_is_turned(page):
+    page.get_by_role("button", name="+ a second head").click()
+    turn(page, 1, *["ArrowRight"] * 20)
+    readout = head_lab.sentence(computed(head_lab.START[0], (1, 1), heads=head_lab.TWO))
+    expect(page.get_by_role("status")).to_have_text(f"What you see: {readout}")
+    expect(page.get_by_role("img").first).to_have_attribute("aria-label", readout)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
 def test_removing_the_second_head_and_adding_it_again_keeps_its_query(page):
     add = page.get_by_role("button", name="+ a second head")
     add.click()
