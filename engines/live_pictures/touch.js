@@ -310,12 +310,25 @@ function attach(card, answerer) {
     if (event.key === "Enter" && press) set({}, { press });
     if (event.key === " " && slots) toss(target);
     if (!axis) return;
+    const next = target.type === "radio" && axis === "up" && inColumn(target, step === "stepUp" ? -1 : 1);
+    if (next) {
+      event.preventDefault();
+      next.focus();
+      next.click();
+    }
     if (target.axis) { // in a plane up and down are up, and left and right across
       const other = handles().find(input => input.mark === target.mark && input.axis === axis);
       other.focus();
       move(event, other, step);
     } else if (target.track && runsBack(target.track, axis)) move(event, target, step === "stepUp" ? "stepDown" : "stepUp");
   });
+  function inColumn(input, way) { // of choices in rows and columns, the next above or below: the browser's goes by rows
+    const others = [...inputs.values()].filter(({ name }) => name === input.name);
+    const near = (one, side, length) => Math.abs(one.at[side] - input.at[side]) < input.at[length] / 2;
+    if (!others.some(one => one !== input && near(one, "y", "height"))) return null; // one column: the browser's is right
+    const column = others.filter(one => near(one, "x", "width")).sort((a, b) => a.at.y - b.at.y);
+    return column.length > 1 ? column.at((column.indexOf(input) + way) % column.length) : null;
+  }
   function runsBack(track, axis) { // where it goes left or down from stop to stop, along this axis: a key goes where it points
     const [[x0, y0], [x1, y1]] = [track[0], track.at(-1)], isAcross = Math.abs(x1 - x0) >= Math.abs(y1 - y0);
     return isAcross ? axis === "across" && x1 < x0 : axis === "up" && y1 > y0;

@@ -199,6 +199,21 @@ def test_nothing_that_is_pressed_is_smaller_than_24_pixels(phone):
     assert small == []
 
 
+def test_up_and_down_go_by_columns_where_choices_have_rows_and_columns(phone):
+    lab = lab_of(phone, "row_times_column")
+    start_over(lab)
+    lab.get_by_role("radio", name="it, column 0", exact=True).check()
+    ways = [("ArrowUp", "because, column 0"), ("ArrowDown", "it, column 0"), ("ArrowDown", "cat, column 0")]
+    for key, name in (*ways, ("ArrowUp", "it, column 0"), ("ArrowLeft", "because, column 1")):
+        phone.keyboard.press(key)
+        number = lab.get_by_role("radio", name=name, exact=True)
+        expect(number).to_be_checked()
+        expect(number).to_be_focused()
+    row, column = name.split(", column ")
+    expect_state(lab, row=row, column=column)
+    start_over(lab)
+
+
 def test_what_is_shown_is_what_python_draws(phone):
     lab, drawn = lab_of(phone, "qkv_workbench"), labs.qkv_workbench()
     lab.get_by_role("radio", name="query sat", exact=True).check()
