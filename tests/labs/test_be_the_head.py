@@ -107,6 +107,14 @@ def test_a_wrong_number_is_marked_and_the_others_are_not():
     assert head_lab.render(result).svg.count("≠") == 1
 
 
+@pytest.mark.parametrize("heads", [head_lab.ONE, head_lab.TWO])
+def test_what_the_keys_have_is_written_above_the_query_that_is_turned_there(heads):
+    drawn = head_lab.render(computed(*head_lab.START, heads=heads)).svg
+    for head in range(1 + (heads == head_lab.TWO)):
+        query = drawn.index(f'data-part="query {head}"')
+        assert all(drawn.index(f'data-part="share {head} {token}"') > query for token in head_lab.WANTED)
+
+
 # ---- on a page -------------------------------------------------------------------------------
 
 

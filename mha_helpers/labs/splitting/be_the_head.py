@@ -170,6 +170,15 @@ def _head(head, changes):
         line = svg.segment(x0, y0, x, y, colour=style.tint(orange, 0.6))
         yield marks.computed_part(line, f"key {head} {token}", changes) + svg.circle(x, y, 5, fill=orange)
     yield marks.computed_part(svg.segment(x0, y0, 0, 0, colour=colour, width=4), f"arrow {head}", changes)
+    yield marks.plane(
+        marks.computed_part(svg.circle(0, 0, 13, fill=colour, stroke=style.PAPER), f"query {head}", changes),
+        (handle, entry(head, "up")), edges=[LEFT, top, right, bottom, LOW[0], HIGH[0], LOW[1], HIGH[1], STEP],
+        name=f"query of head {head}",
+    )  # fmt: skip
+    digit = svg.text(0, 0, head, anchor="middle", bold=True, colour=style.PAPER)
+    yield marks.computed_part(digit, f"digit {head}", changes)
+    # Above the query, which is turned to where they stand, and above the axes.
+    yield f'<g stroke="{style.PANEL}" stroke-width="4" stroke-linejoin="round" paint-order="stroke">'
     for token, (dx, dy, anchor) in NAMES[head].items():
         x, y = place(head, KEYS[head, TOKENS.index(token)])
         if token in WANTED:
@@ -178,13 +187,7 @@ def _head(head, changes):
         else:
             name = CALLED[head].get(token, token)
             yield svg.text(x + dx, y + dy, name, anchor=anchor, size=11, colour=style.QUIET)
-    yield marks.plane(
-        marks.computed_part(svg.circle(0, 0, 13, fill=colour, stroke=style.PAPER), f"query {head}", changes),
-        (handle, entry(head, "up")), edges=[LEFT, top, right, bottom, LOW[0], HIGH[0], LOW[1], HIGH[1], STEP],
-        name=f"query of head {head}",
-    )  # fmt: skip
-    digit = svg.text(0, 0, head, anchor="middle", bold=True, colour=style.PAPER)
-    yield marks.computed_part(digit, f"digit {head}", changes)
+    yield "</g>"
 
 
 def _bars(result, changes):
