@@ -47,6 +47,24 @@ def test_the_narrow_query_rolls_to_the_cat_and_the_wide_one_stays():
     assert len(wide) == 1
 
 
+@pytest.mark.parametrize("head", cat.WIDTHS)
+def test_an_arrow_is_drawn_where_a_step_moves_the_query_and_else_the_readout_says_why_not(head):
+    said = {"the query has found the cat": 0, "the ground is level": 0}
+    for push in cat.PUSHES:
+        state = {"head": head, "push": push}
+        result = cat.compute(state, None)
+        moves, readout = cat.downhill(state)["push"] != push, cat.sentence(result)
+        assert ('stroke-width="2.5"' in cat.render(result).svg) == moves, "an arrow's, and nothing else's"
+        reasons = [reason for reason in said if reason in readout]
+        assert len(reasons) == (not moves), readout
+        assert len(readout.split()) <= 25
+        for reason in reasons:
+            said[reason] += 1
+            assert (reason == "the query has found the cat") == (result.game.weights(push)[0] > 0.5)
+    assert said["the query has found the cat"]
+    assert bool(said["the ground is level"]) == (head == "wide")
+
+
 def test_the_wide_query_would_find_the_cat_if_it_were_pushed_far_enough():
     assert cat.GAMES["wide"].loss(cat.PUSHES[-1]) < 0.01
 
@@ -72,6 +90,7 @@ def test_a_throw_adds_walks_until_all_are_thrown():
         lab.buttons["Throw"].click()
         thrown.append(lab.state["walks"])
     assert thrown == [*coins.THROWN]
+    assert "all there are" in lab.readout.value
     lab.buttons["Throw"].click()
     assert lab.state["walks"] == coins.THROWN[-1]
 

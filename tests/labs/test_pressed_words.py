@@ -41,6 +41,26 @@ def test_what_comes_later_is_no_longer_attended_to(query, copied):
     np.testing.assert_array_equal(hidden.weights[-1], seen.weights[-1])
 
 
+@pytest.mark.parametrize("query", TOKENS[:-1])
+def test_the_readout_says_what_later_words_have_and_who_gets_it(query):
+    place = TOKENS.index(query)
+    seen, hidden = (future.compute({"query": query, "hidden": hidden}, None) for hidden in (False, True))
+    row = seen.weights[place]
+    share = f"{row[place + 1 :].sum():.2f}"
+    assert f"gives {share} of its attention to what comes after it" in future.sentence(seen)
+    assert f"“{TOKENS[place + 1]}”, has {row[place + 1]:.2f}." in future.sentence(seen)
+    assert f"the {share} that those words had" in future.sentence(hidden)
+    assert ("It gives itself" in future.sentence(hidden)) == (hidden.weights[place, place] == 1)
+    before, after = row[: place + 1], hidden.weights[place, : place + 1]
+    np.testing.assert_allclose(after, before / before.sum(), err_msg="in proportion to their own")
+    assert max(len(future.sentence(each).split()) for each in (seen, hidden)) <= 25
+
+
+def test_what_is_the_same_in_both_heads_is_said_once():
+    said = heads.sentence(heads.compute({"query": "mat"}))
+    assert said == "“mat” attends to all alike (0.20) in both heads."
+
+
 @pytest.mark.parametrize("letter", product.MATRICES)
 @pytest.mark.parametrize("row", TOKENS)
 @pytest.mark.parametrize("column", ["0", "1"])
@@ -48,7 +68,10 @@ def test_a_number_is_its_row_times_its_column(letter, row, column):
     result = product.compute({"matrix": letter, "row": row, "column": column}, None)
     made = (X @ product.MATRICES[letter])[TOKENS.index(row), int(column)]
     assert np.dot(*result.factors) == made
-    assert product.sentence(result).endswith(f"= {product.written(made)}.")
+    readout = product.sentence(result)
+    assert readout.endswith(f"= {product.written(made)}.")
+    assert f"column {column} of W_{letter}" in readout
+    assert len(readout.split()) <= 25
 
 
 def test_a_trained_head_shows_what_the_model_gives():

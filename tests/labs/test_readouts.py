@@ -205,7 +205,7 @@ def test_coin_tosses():
         {
             "first": ["No walk has been thrown yet.", "Each is 64 tosses long, one step up or down for each."],
             "one walk": ["After 4 tosses the walk is 2 from its start."],
-            "many": ["After 64 tosses the 400 walks are typically 8.0 from their start."],
+            "many": ["After 64 tosses the 400 walks, all there are, are typically 8.0 from their start."],
             "after 1": ["After 1 toss the 100 walks are typically 1.0 from their start."],
         }
     )
@@ -218,7 +218,9 @@ def test_find_the_cat():
         {
             "first": ["The narrow head's loss is 4.46, and the slope −2.57."],
             "after three steps": ["The narrow head's loss is 0.35, and the slope −0.43."],
-            "wide": ["The wide head's loss is 4.77, and the slope 0.00: it hardly matters which way the query goes."],
+            "wide": [
+                "The wide head's loss is 4.77, and the slope 0.00: the ground is level, and a step leaves the query where it is."
+            ],
             "at the edge": ["The wide head's loss is 2.99, and the slope −26.57."],
         }
     )
@@ -683,9 +685,12 @@ def test_row_times_column():
     }
     assert readouts(labs.row_times_column, states) == snapshot(
         {
-            "first": ["Q[it, 1] is the row of “it” times a column: 0 × 0 + 0 × 0 + 0 × 1 + 1 × 3 = 3."],
-            "a key": ["K[sat, 0] is the row of “sat” times a column: 1 × 3 + 0 × −1 + 1 × 0 + 0 × 0 = 3."],
-            "a value": ["V[mat, 1] is the row of “mat” times a column: 0 × 0 + 1 × 2 + 0 × 0 + 0 × 0 = 2."],
+            "first": ["Q[it, 1] is the row of “it” times column 1 of W_Q.", "Without the row's zeros: 1 × 3 = 3."],
+            "a key": [
+                "K[sat, 0] is the row of “sat” times column 0 of W_K.",
+                "Without the row's zeros: 1 × 3 + 1 × 0 = 3.",
+            ],
+            "a value": ["V[mat, 1] is the row of “mat” times column 1 of W_V.", "Without the row's zeros: 1 × 2 = 2."],
         }
     )
 
@@ -1189,9 +1194,15 @@ def test_the_future_hidden():
     states = {"first": {}, "hidden": hidden, "mat": {"query": "mat"}, "the last": hidden | {"query": "it"}}
     assert readouts(labs.the_future_hidden, states) == snapshot(
         {
-            "first": ["“cat” gives 0.72 of its attention to what comes after it, which it is to guess."],
-            "hidden": ["“cat” can't attend to what comes after it.", "What those words had, the others share."],
-            "mat": ["“mat” gives 0.40 of its attention to what comes after it, which it is to guess."],
+            "first": [
+                "“cat” gives 0.72 of its attention to what comes after it.",
+                "The word that it is to guess, “sat”, has 0.56.",
+            ],
+            "hidden": ["“cat” can't attend to what comes after it.", "It gives itself the 0.72 that those words had."],
+            "mat": [
+                "“mat” gives 0.40 of its attention to what comes after it.",
+                "The word that it is to guess, “because”, has 0.20.",
+            ],
             "the last": ["Nothing comes after “it”, so there is nothing to hide: its row stays as it is."],
         }
     )
@@ -1279,7 +1290,7 @@ def test_two_heads():
         {
             "cat": ["“cat” attends most to “sat” (0.56) in head 0, and most to “sat” (0.62) in head 1."],
             "sat": ["“sat” attends most to “cat” and “sat” (0.42 each) in head 0, and most to “cat” (0.64) in head 1."],
-            "mat": ["“mat” attends to all alike (0.20) in head 0, and to all alike (0.20) in head 1."],
+            "mat": ["“mat” attends to all alike (0.20) in both heads."],
             "because": [
                 "“because” attends most to “cat” and “mat” (0.29 each) in head 0, and most to “cat” and “mat” (0.46 each) in head 1."
             ],

@@ -27,6 +27,7 @@ class Result:
     query: int
     hidden: bool
     weights: np.ndarray  # (n_tokens, n_tokens)
+    unmasked: np.ndarray  # (n_tokens, n_tokens)
 
     @property
     def copied(self):
@@ -36,9 +37,12 @@ class Result:
 
 def compute(state, _):
     """Compute the weights, with a causal mask or without."""
-    mask = masks.causal_mask(N) if state["hidden"] else np.ones((N, N), dtype=bool)
-    _, weights = attention.masked_attention(QUERIES, KEYS, VALUES, mask)
-    return Result(example.TOKENS.index(state["query"]), state["hidden"], weights)
+    (_, unmasked), (_, causal) = (
+        attention.masked_attention(QUERIES, KEYS, VALUES, mask)
+        for mask in (np.ones((N, N), dtype=bool), masks.causal_mask(N))
+    )
+    weights = causal if state["hidden"] else unmasked
+    return Result(example.TOKENS.index(state["query"]), state["hidden"], weights, unmasked)
 
 
 def sentence(result):
@@ -46,9 +50,13 @@ def sentence(result):
     token, later = example.TOKENS[result.query], example.TOKENS[result.query + 1 :]
     if not later:
         return f"Nothing comes after “{token}”, so there is nothing to hide: its row stays as it is."
+    had = result.unmasked[result.query, result.query + 1 :]
     if result.hidden:
-        return f"“{token}” can't attend to what comes after it. What those words had, the others share."
-    return f"“{token}” gives {number(result.copied)} of its attention to what comes after it, which it is to guess."
+        gone = f"the {number(had.sum())} that those words had"
+        who = f"The others share {gone}, in proportion to their own" if result.query else f"It gives itself {gone}"
+        return f"“{token}” can't attend to what comes after it. {who}."
+    guessed = f"The word that it is to guess, “{later[0]}”, has {number(had[0])}."
+    return f"“{token}” gives {number(had.sum())} of its attention to what comes after it. {guessed}"
 
 
 WIDTHS = (344, 296)

@@ -45,10 +45,15 @@ def sentence(result):
     """Describe the picture."""
     if not result.n_walks:
         return f"No walk has been thrown yet. Each is {AFTER[-1]} tosses long, one step up or down for each."
-    tosses = f"{result.after} toss{'es' if result.after > 1 else ''}"
+    tosses, all_of_them = _tosses(result), ", all there are," if result.n_walks == THROWN[-1] else ""
     if result.n_walks == 1:
         return f"After {tosses} the walk is {abs(result.places[0])} from its start."
-    return f"After {tosses} the {result.n_walks} walks are typically {number(result.spread, 1)} from their start."
+    walks = f"the {result.n_walks} walks{all_of_them}"
+    return f"After {tosses} {walks} are typically {number(result.spread, 1)} from their start."
+
+
+def _tosses(result):
+    return f"{result.after} toss{'es' if result.after > 1 else ''}"
 
 
 WIDTHS, HEIGHT = (344, 292), 328
@@ -106,9 +111,11 @@ def _path(walk, colour, width):
 
 def _at_the_gate(result):
     """Draw a bar for each place at the gate, as long as there are walks, and the typical distance either way."""
-    yield svg.text(BAR_LEFT, 18, f"At the gate, after {result.after}", bold=True)
+    yield svg.text(BAR_LEFT, 18, f"At the gate, after {_tosses(result)}", bold=True)
     yield svg.line(BAR_LEFT, MIDDLE - FARTHEST * HIGH, BAR_LEFT, MIDDLE + FARTHEST * HIGH, colour=style.INK)
     if result.n_walks:
+        words = "a bar: how many walks are there"
+        yield svg.text(BAR_LEFT, GATE + 40, words, size=12, colour=style.QUIET)
         places, counts = np.unique(result.places, return_counts=True)
         unit = BAR_ROOM / counts.max()
         for place, count in zip(places.tolist(), counts.tolist(), strict=True):

@@ -17,7 +17,7 @@ N_KEYS, D_VALUE = 8, 4
 NAMES = ("cat", *(f"other {key}" for key in range(1, N_KEYS)))
 WIDTHS = {"narrow": 4, "wide": 512}
 SEEDS = {"narrow": 1, "wide": 6}  # the notebook's own game, and one that is lost in the wide head
-PUSHES = tuple(round(-1 + 0.2 * stop, 1) for stop in range(26))  # how far towards the cat's key
+PUSHES = tuple(round(-1 + 0.1 * stop, 1) for stop in range(51))  # how far towards the cat's key
 RATE = 0.5  # of a step downhill, as in the thousand games
 
 
@@ -85,7 +85,11 @@ def sentence(result):
     """Describe the picture."""
     loss, slope = number(result.game.loss(result.push)), number(result.game.slope(result.push))
     what = f"The {result.head} head's loss is {loss}, and the slope {slope}"
-    return f"{what}: it hardly matters which way the query goes." if slope == "0.00" else f"{what}."
+    if downhill({"head": result.head, "push": result.push})["push"] != result.push:
+        return f"{what}."
+    if result.game.weights(result.push)[0] > 0.5:
+        return f"{what}: the query has found the cat."
+    return f"{what}: the ground is level, and a step leaves the query where it is."
 
 
 SIZES, HEIGHT = ((344, 288), (292, 288)), 288
@@ -124,7 +128,7 @@ def _hill(result):
     yield svg.polyline([(_x(at), _y(game.loss(at))) for at in fine], colour=style.INK)
     x, y = _x(push), _y(game.loss(push))
     aim = min(max(push - RATE * game.slope(push), PUSHES[0]), PUSHES[-1])
-    if abs(_x(aim) - x) >= 3:
+    if downhill({"head": result.head, "push": push})["push"] != push:
         yield svg.arrow(x, y - 18, _x(aim), y - 18, colour=style.INK)
     yield svg.line(x, y, x, TRACK, colour=style.QUIET)
     yield marks.part(svg.circle(x, y, 8, fill=colour, stroke=style.PAPER), "query")
@@ -138,7 +142,7 @@ def _hill(result):
 
 def _weights(result):
     game, push = result.game, result.push
-    yield chips.player(1, 1, "roll downhill", press="One step downhill", every=700)
+    yield chips.player(1, 1, "roll downhill", press="One step downhill", every=500)
     yield chips.button(34, 1, 150, "one step downhill", press="One step downhill")
     yield svg.text(0, 50, f"slope {number(game.slope(push))}", bold=True)
     yield svg.text(104, 50, f"a step: {number(-RATE * game.slope(push))}", size=12, colour=style.QUIET)
@@ -164,7 +168,7 @@ def find_the_cat() -> Lab:
     --------
     >>> lab = find_the_cat()
     >>> lab.set(head="wide")
-    >>> "it hardly matters which way the query goes" in lab.readout.value
+    >>> "a step leaves the query where it is" in lab.readout.value
     True
     """
     controls = {"head": radio("head", WIDTHS), "push": dropdown("push", PUSHES, 0.0)}

@@ -40,10 +40,11 @@ def compute(state, _):
 
 
 def sentence(result):
-    """Describe the picture."""
+    """Describe the picture, whose sum has terms of 0 as well."""
     row, column = result.factors
-    token = example.TOKENS[result.row]
-    return f"{result.letter}[{token}, {result.column}] is the row of “{token}” times a column: {_summed(row, column)}."
+    letter, token, j = result.letter, example.TOKENS[result.row], result.column
+    what = f"{letter}[{token}, {j}] is the row of “{token}” times column {j} of W_{letter}"
+    return f"{what}. Without the row's zeros: {_summed(row[row != 0], column[row != 0])}."
 
 
 def _summed(row, column):
@@ -113,7 +114,7 @@ def row_times_column() -> Lab:
     --------
     >>> lab = row_times_column()
     >>> lab.set(matrix="V", row="cat")
-    >>> "1 × 0 + 1 × 2 + 0 × 0 + 0 × 0 = 2" in lab.readout.value
+    >>> "1 × 0 + 1 × 2 = 2" in lab.readout.value
     True
     """
     controls = {

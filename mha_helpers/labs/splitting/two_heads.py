@@ -44,8 +44,10 @@ def compute(state, function=None):
 
 def sentence(result):
     """Describe the picture."""
-    heads = (f"{_most(weights[result.query])} in head {head}" for head, weights in enumerate(result.weights))
-    return f"“{example.TOKENS[result.query]}” attends {', and '.join(heads)}."
+    token, found = example.TOKENS[result.query], [_most(weights[result.query]) for weights in result.weights]
+    if found[0] == found[1]:
+        return f"“{token}” attends {found[0]} in both heads."
+    return f"“{token}” attends {found[0]} in head 0, and {found[1]} in head 1."
 
 
 def _most(row):
