@@ -12,7 +12,7 @@ from mha_helpers import take_home
 from tools.page.browser import BROWSER_ARGUMENTS, find_browser, run_all
 from tools.page.static import answered, hand_in, open_lite, open_site, show_cell, wait_for_notebook
 from tools.site.lite import patient
-from tools.writing.notebooks import course_notebooks
+from tools.writing.notebooks import course_notebooks, read
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -24,7 +24,15 @@ RIGHT = """def softmax(scores):
 """
 SETUP = "import numpy as np\nfrom mha_helpers import attention, check_setup, course, doctor, exercises\n"
 DATA = Path(__file__).parents[2] / "data"
+# How many pictures stand below each cell that uses pyplot.
+PICTURES = """() => mhaPanel.content.widgets.map(({model}) => model).filter(
+    model => model.type === "code" && model.sharedModel.source.includes("plt.")
+).map(model => model.outputs.toJSON().filter(output => output.data?.["text/html"]?.includes("<img ")).length)"""
 TYPED = "mhaPanel.content.widgets[0].model.sharedModel.source"
+
+
+def pictures(outputs):
+    return [output for output in outputs if "<img " in output.get("data", {}).get("text/html", "")]
 
 
 def ask(seen, code):
@@ -44,6 +52,8 @@ def kernel(browser, site, opened):
 def test_the_notebook_runs_to_its_end(seen, site, path):
     open_lite(seen.page, site, path.name)
     assert run_all(seen.page) == []
+    stored = [len(pictures(cell.outputs)) for cell in read(path).cells if "plt." in cell.source]
+    assert seen.page.evaluate(PICTURES) == stored  # each below the cell that draws it
 
 
 def test_answers_get_their_verdicts(kernel):
