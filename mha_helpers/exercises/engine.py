@@ -29,7 +29,7 @@ from function_judge.verdict import Verdict, judge, report_internal_errors
 from live_pictures.panel import Note, Panel, Shown
 from mha_helpers.exercises.error_causes import CAUSES
 from mha_helpers.exercises.moved_numbers import moved_number
-from mha_helpers.learner import folder, kept_answers, originals, results, session
+from mha_helpers.learner import folder, kept_answers, originals, results, session, whose_numbers
 from mha_helpers.learner.standalone import NotStandaloneError, is_courses
 from mha_helpers.learner.starting_over import start_over
 
@@ -164,6 +164,7 @@ class Exercise(Task):
         """
         verdict = self._judged(function)
         session.failing_cases[self.name] = verdict.case
+        whose_numbers.checked(self.reference, is_wrong=verdict.status == "wrong" and not verdict.undecided)
         results.keep(self.name, verdict.status, verdict.mistake)
         result = self._result(self._at_first(verdict))
         return replace(result, note=self._keep(function)) if verdict.status == "correct" else result
@@ -311,7 +312,7 @@ class Exercise(Task):
             "undecided": f". {verdict.message}",
         }.get(status, "")
         name = self.reference.__name__
-        print(f"{name}: yours" if is_theirs else f"{name}: the course's version{why}")
+        print(f"{name}: yours" if is_theirs else whose_numbers.courses_version(self.reference, why))
         if status == "not attempted" and (answer := kept_answers.kept(self.name)):
             print(f"Your answer of {answer.since} is saved: exercises.{self.name}.bring_back() brings it back.")
         return self._in_arrays(function) if is_theirs else self.reference
