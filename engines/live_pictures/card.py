@@ -72,7 +72,11 @@ STYLE_SHEET = f"""<style>
 @keyframes mha-arrive {{ from {{ transform: translate(var(--from-x), var(--from-y)); }} }}
 @keyframes mha-flash {{ from {{ stroke-opacity: 1; stroke-width: 9px; }} }}
 @keyframes mha-grow {{ from {{ stroke-dashoffset: var(--whole); }} }}
-@keyframes mha-write {{ from {{ clip-path: inset(0 100% 0 0); }} }}
+@keyframes mha-write {{ from {{ clip-path: inset(0 var(--hidden) 0 0); }} }}
+@keyframes mha-reveal {{ from {{ clip-path: inset(0 100% 0 0); }} }}
+@keyframes mha-later {{ from {{ opacity: 0; }} }}
+@keyframes mha-cut {{ 0% {{ opacity: 1; stroke-dashoffset: var(--whole); }} 60% {{ opacity: 1; stroke-dashoffset: 0; }}
+  100% {{ opacity: 0; stroke-dashoffset: 0; }} }}
 @keyframes mha-shake {{ 25% {{ transform: translateX(calc(-1 * var(--by))); }}
   75% {{ transform: translateX(var(--by)); }} }}
 @keyframes mha-flow {{ 0% {{ opacity: 1; stroke-dashoffset: 0; }} 85% {{ opacity: 1; }}
@@ -81,6 +85,9 @@ STYLE_SHEET = f"""<style>
 .mha-flash {{ animation: mha-flash 0.7s ease-out both; }}
 .mha-grow {{ stroke-dasharray: var(--whole); animation: mha-grow 0.6s ease-out both; }}
 .mha-write {{ animation: mha-write var(--lasts) steps(var(--letters)) var(--after) backwards; }}
+.mha-reveal {{ animation: mha-reveal 0.6s ease-in-out; }}
+.mha-later {{ animation: mha-later 0.15s ease-out 0.75s backwards; }}
+.mha-cut {{ opacity: 0; stroke-dasharray: var(--whole); animation: mha-cut 0.5s linear; }}
 .mha-flow {{ opacity: 0; animation: mha-flow 1.5s linear; }}
 .mha-shakes.mha-lit, .mha-lit .mha-shakes {{ animation: mha-shake 0.16s linear infinite; }}
 .mha-arcs .mha-word {{ cursor: pointer; }}

@@ -2,7 +2,7 @@
 
 const BASE85 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~"; // as Python has it
 const FIRST_LETTER = 0x100; // as page.py has it
-const MOVES = ".mha-arrive, .mha-flash, .mha-grow, .mha-write, .mha-flow"; // when it comes
+const MOVES = ".mha-arrive, .mha-flash, .mha-grow, .mha-write, .mha-flow, .mha-reveal, .mha-later, .mha-cut"; // when it comes
 
 /* Make what is there into what comes. What both have stays, or the browser would style it, lay it out and paint it anew,
    which is most of what a press costs. */

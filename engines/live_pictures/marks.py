@@ -81,6 +81,7 @@ def switch(
     off: Values | None = None,
     *,
     also_sets: Values | None = None,
+    moment: str | None = None,
     sweep: str | None = None,
     name: str | None = None,
     tip: str | None = None,
@@ -94,10 +95,16 @@ def switch(
         A control that is True or False, or what is set where it is on.
     off : dict, optional
         What is set where it is off, if `on` is a dict. Then a `name` is needed, too.
+    moment : str, optional
+        The control of text that is told when it is pressed, while `motion.write` reveals a text: the number of the
+        letter that comes next, after those of earlier presses. It is "0" once all is written, or where that can't be
+        shown.
     sweep : str, optional
         Check boxes of one such name are set by pressing one and sweeping over others.
     """
-    return _marked(fragment, brings=also_sets or None, switch=on, off=off, sweep=sweep, name=name, tip=tip)
+    return _marked(
+        fragment, brings=also_sets or None, moment=moment, switch=on, off=off, sweep=sweep, name=name, tip=tip
+    )
 
 
 def button(
@@ -250,7 +257,24 @@ def trail(fragment: str, of: str) -> str:
     return _marked(fragment, trail=of)
 
 
-def part(fragment: str, name: str, *, way: Sequence[tuple[float, float]] | None = None) -> str:
+def leaving(fragment: str, switched_off: str, start: tuple[float, float]) -> str:
+    """Let a fragment come from `start` when a control is switched off: what that gives to others.
+
+    Parameters
+    ----------
+    fragment : str
+        Drawn where it arrives, with `opacity="0"`: otherwise it isn't seen.
+    switched_off : str
+        The control.
+    start : tuple
+        How far from there it begins.
+    """
+    return _marked(fragment, leaves=switched_off, **{"from": start})
+
+
+def part(
+    fragment: str, name: str, *, way: Sequence[tuple[float, float]] | None = None, after: int | None = None
+) -> str:
     """Give a fragment a name: it glides from its place in one picture to that in the next, and can light up.
 
     Parameters
@@ -271,7 +295,7 @@ def part(fragment: str, name: str, *, way: Sequence[tuple[float, float]] | None 
     >>> part("<path/><path/>", "moon")
     '<g data-part="moon"><path/><path/></g>'
     """
-    return _marked(fragment, part=name, way=way)
+    return _marked(fragment, part=name, way=way, after=after)
 
 
 def computed_part(fragment: str, name: str, computed: Mapping[str, Mapping[str, str]]) -> str:

@@ -15,7 +15,10 @@ const FINGER = 24; // pixels: no input is smaller
 const REST = 100; // milliseconds without a move, after which what the page has computed is asked for, too
 const SPEECH = 350; // milliseconds: no more often does the read-out change, or a drag floods a screen reader
 const GLANCE = 28; // words of the read-out that are seen at once, with "What you see:"
+const NEXT = 6; // letters: so soon what is pressed while they are written takes effect, or not at all
 const GLIDE = { duration: 450, easing: "ease-in-out" };
+const FLOW = { duration: 700, easing: "ease-in-out" }, RISES = 16; // pixels, half the way
+const WAITS = ["mha-reveal", "mha-later", "mha-cut"]; // animations whose end is seen with the next press
 const ARROWS = { ArrowLeft: ["across", "stepDown"], ArrowRight: ["across", "stepUp"],
   ArrowUp: ["up", "stepUp"], ArrowDown: ["up", "stepDown"] };
 
@@ -52,6 +55,7 @@ function attach(card, answerer) {
     const shown = content.querySelector("[data-state]");
     if (!shown) return lay([]); // the lab stopped, and says so
     card.dataset.lab = shown.dataset.pictureOf;
+    const before = inPicture;
     inPicture = read(shown.dataset.state);
     const answer = Number(shown.dataset.answer);
     const late = answer < asked; // an older question's answer: what is set here is newer
@@ -67,7 +71,18 @@ function attach(card, answerer) {
       put(handles());
     } else leaveTrails();
     pointed.again();
+    flow(before);
     if (!late) played.beat();
+  }
+  function flow(before) { // what was switched off gives what it had to others
+    if (calm()) return;
+    for (const drop of content.querySelectorAll("[data-leaves]")) {
+      const { leaves, from } = drop.dataset;
+      if (before[leaves] !== true || inPicture[leaves] !== false) continue;
+      const [dx, dy] = read(from), between = { translate: `${dx / 2}px ${dy / 2 - RISES}px` };
+      drop.animate([{ opacity: 1, translate: `${dx}px ${dy}px` }, { opacity: 1, ...between },
+        { opacity: 1, translate: "0 0", offset: 0.9 }, { opacity: 0, translate: "0 0" }], FLOW);
+    }
   }
   function glide(before) { // what was there travels to its new place, and makes room for what a hand carries
     gliding = [];
@@ -278,7 +293,17 @@ function attach(card, answerer) {
       handles().forEach(follow);
     } else if (!live) put(handles());
   }
-  const bring = ({ mark }, values) => set({ ...values, ...read(mark.dataset.brings) });
+  const bring = ({ mark }, values) => set({ ...values, ...read(mark.dataset.brings), ...moment(mark.dataset) });
+  function moment({ moment: name }) { // at which letter of what is being written it is pressed, after those of before
+    const isWriting = ({ animationName }) => animationName === "mha-write";
+    const [writing] = name ? content.getAnimations({ subtree: true }).filter(isWriting) : [];
+    if (!writing) return name && { [name]: "0" };
+    const { effect } = writing, [first, n] = read(effect.target.dataset.write);
+    const now = first + Math.floor(n * effect.getComputedTiming().progress);
+    const before = state[name] === "0" ? "" : `${state[name]} `;
+    const letters = Array.from({ length: NEXT }, (_, i) => `${before}${now + i}`.trim()); // a page knows few of them
+    return { [name]: letters.find(value => answerer.knows([{ [name]: value }])) ?? "0" };
+  }
   const ask = more => answerer.ask({ n: asked, set: unanswered, ...more }, state, drawn);
 
   over.addEventListener("change", ({ target }) => { // keys, screen readers, and a plain press
@@ -339,6 +364,10 @@ function attach(card, answerer) {
     input.dispatchEvent(new Event("input", { bubbles: true }));
   }
 
+  for (const touched of ["pointerdown", "keydown"])
+    card.addEventListener(touched, () => {
+      for (const shows of content.getAnimations({ subtree: true })) if (WAITS.includes(shows.animationName)) shows.finish();
+    }, { capture: true });
   over.addEventListener("touchstart", event => { // or the browser's own slider would follow the finger, too, and jump
     if (event.target.type === "range") event.preventDefault();
   }, { passive: false });
