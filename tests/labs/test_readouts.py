@@ -1418,14 +1418,30 @@ def test_with_and_without_attention():
     states = {
         "first": {},
         "without": {"attention": False},
-        "both": {"attention": True, "both": True},
+        "both": {"attention": True, "thrown": "0"},
+        "switched off in a verse": {"attention": False, "thrown": "20"},
+        "switched on in a verse": {"attention": True, "thrown": "60"},
+        "switched twice": {"attention": True, "thrown": "20 50"},
+        "switched off at its end": {"attention": False, "thrown": "109"},
     }
     assert readouts(labs.with_and_without_attention, states) == snapshot(
         {
-            "first": ["With attention, 24 of the 24 words that it writes stand somewhere in the plays."],
-            "without": ["Without attention, 1 of the 20 words that it writes stand somewhere in the plays."],
+            "first": ["With attention, 25 of the 25 words that it writes stand somewhere in the plays."],
+            "without": ["Without attention, 2 of the 23 words that it writes stand somewhere in the plays."],
             "both": [
-                "With attention, 24 of the 24 words that it writes stand somewhere in the plays; without attention, 1 of the 20 words."
+                "With attention, 25 of the 25 words that it writes stand somewhere in the plays; without attention, 2 of the 23 words."
+            ],
+            "switched off in a verse": [
+                "Switched off after “I am the”: without attention, 2 of the 16 words stand somewhere in the plays; with attention, 5 of the 5 words."
+            ],
+            "switched on in a verse": [
+                "Switched on after “homederederoly FOL: A”: with attention, 9 of the 9 words stand somewhere in the plays; without attention, 0 of the 13 words."
+            ],
+            "switched twice": [
+                "Switched on after “bls I: homedereder”: with attention, 13 of the 14 words stand somewhere in the plays; without attention, 0 of the 5 words."
+            ],
+            "switched off at its end": [
+                "Switched off after “buy marry our”: with attention, 24 of the 24 words stand somewhere in the plays."
             ],
         }
     )

@@ -43,15 +43,15 @@ def test_no_name_is_cut_off():
 
 @pytest.mark.parametrize("speaker", switch.PROMPTS)
 def test_without_attention_words_fall_apart(speaker):
-    result = switch.compute({"speaker": speaker, "attention": True, "both": True})
-    with_it, without = result.texts[True], result.texts[False]
+    result = switch.compute({"speaker": speaker, "attention": True, "thrown": "0"})
     prompt = switch.PROMPTS[speaker]
-    assert with_it.whole == decoder.load().write(prompt, switch.LENGTH, temperature=0.7, seed=0)
-    assert sum(with_it.known) > 0.8 * len(with_it.known)
-    assert sum(without.known) < 0.5 * len(without.known)
-    count = f"{sum(with_it.known)} of the {len(with_it.known)} words that it writes stand somewhere in the plays"
-    other = f"without attention, {sum(without.known)} of the {len(without.known)} words"
-    assert switch.sentence(result) == f"With attention, {count}; {other}."
+    assert result.now.whole == decoder.load().write(prompt, switch.LENGTH, temperature=0.7, seed=0)
+    with_it, n_with = result.now.found(True)
+    without, n_without = result.other.found(False)
+    assert with_it > 0.8 * n_with
+    assert without < 0.5 * n_without
+    count = f"{with_it} of the {n_with} words that it writes stand somewhere in the plays"
+    assert switch.sentence(result) == f"With attention, {count}; without attention, {without} of the {n_without} words."
 
 
 def test_the_switch_is_where_it_stands():
@@ -66,5 +66,5 @@ def test_the_other_text_is_not_told_before_it_was_asked_for():
     lab = labs.with_and_without_attention()
     assert "proti" in switch.written("ROMEO", False)
     assert "proti" not in lab.picture.value
-    lab.set(attention=True, both=True)
+    lab.set(attention=True, thrown="0")
     assert ">proti</tspan>" in lab.picture.value
