@@ -296,10 +296,12 @@ def test_every_stage_of_every_size_is_drawn(drawn):
             warnings.simplefilter("error")
             state = FIRST | dict(zip(tracer.SIZES, sizes, strict=True))
             for _ in range(11):
-                picture = tracer.render(tracer.compute(state))
+                picture = tracer.render(tracer.compute(state), None)
                 assert picture.sentence, sizes
                 state |= tracer._check(state | {"shape": "h"})  # never right, and kept in the record
-                assert ">you</text>" in tracer.render(tracer.compute(state)).svg or "The end" in picture.sentence, sizes
+                assert (
+                    ">you</text>" in tracer.render(tracer.compute(state), None).svg or "The end" in picture.sentence
+                ), sizes
                 state |= tracer._answered(state)
             assert "The end: 0 of" in tracer.sentence(tracer.compute(state)), sizes
 
@@ -362,6 +364,6 @@ def test_it_is_drawn_fast():
     times = []
     for _ in range(7):
         start = time.thread_time()
-        tracer.render(tracer.compute(state))
+        tracer.render(tracer.compute(state), None)
         times.append(time.thread_time() - start)
     assert min(times) < 0.05  # seconds of the processor's time; about 0.001 on a quiet machine

@@ -4,12 +4,12 @@ import functools
 import itertools
 import math
 import textwrap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import ipywidgets
 import numpy as np
 
-from live_pictures import marks, style, svg
+from live_pictures import marks, motion, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.chips import button
 from live_pictures.controls import dropdown
@@ -72,6 +72,7 @@ class Result:
     wrong: tuple  # what was tried at this stage: its letters, or none, that it fails
     marked: tuple  # the last of it, until an axis is moved
     anew: bool  # whether there is a record, of other sizes
+    is_new: bool = True  # whether the last stage was answered just now: its array is seen to be made
 
     @property
     def score(self):
@@ -305,8 +306,9 @@ def _ribbon(start, width, left, wide, y, colour):
     return f'<path d="{bend}" fill="{colour}" fill-opacity="0.6"/>'
 
 
-def render(result):
+def render(result, before):
     """Draw a result: the walk with the shapes so far, and the desk with the array, the slots and the chips."""
+    result = replace(result, is_new=before is not None and result.stage == before.stage + 1)
     readout = sentence(result)
     walk, *desk = each_part(PARTS, result, *PARTS).values()
     walk = svg.document(WIDTHS[0], HEIGHT, [walk], label=readout)
@@ -351,6 +353,7 @@ LARGE = 10  # how large those of the learner's array are
 MEETS = {0: ("W_Q", "queries"), 8: ("W_O", "output")}
 COMES = {stage + 1: role for stage, (_, role) in MEETS.items()}
 APART, GAP = 12, 5  # pixels between two sequences, and between two heads
+CUT, TURNS = 300, 60  # milliseconds until what is cut parts, and from head to head where they are turned
 SLOT, SLOT_TOP = (68, 74), 156  # how wide a slot is, and from one to the next; where they stand
 TRAY, CHIP, BUTTONS = 210, 28, 245  # where the chips lie, how high one is, and where the buttons stand
 YOURS, ASKED = 290, style.PANEL  # where the array of the learner's shape begins; of what is asked for
@@ -360,12 +363,13 @@ def _desk(result):
     """Draw the array that there is, and what is asked of the next one."""
     i = max(i for i in range(min(result.stage, result.asked + 1)) if result.shapes[i])
     yield svg.text(0, 13, _now(result), size=12)
-    yield f'<g transform="translate(0 22)">{"".join(_array(result, i))}</g>'
+    yield f'<g transform="translate(0 22)">{_made(result, i) if result.is_new else "".join(_array(result, i))}</g>'
     if i in MEETS and not result.is_over:
         yield from _met(result, *MEETS[i])
     if not result.is_over:
-        yield svg.box(1, 125, WIDTHS[1] - 2, 26, fill=ASKED, stroke=style.INK)
-        yield svg.text(8, 143, f"What is the shape of {STAGES[result.stage][0]}?", bold=True, size=15)
+        question = svg.box(1, 125, WIDTHS[1] - 2, 26, fill=ASKED, stroke=style.INK)
+        question += svg.text(8, 143, f"What is the shape of {STAGES[result.stage][0]}?", bold=True, size=15)
+        yield motion.later(question) if result.is_new and i else question
     elif result.errors:
         y = 143
         for who, error in zip(("NumPy:", "The course:"), result.errors, strict=True):
@@ -445,29 +449,64 @@ def _buttons(result):
         x += width + 5
 
 
-def _array(result, i):
-    """Draw an array as slabs of cells, one for each sequence and head: where it is cut and turned, they travel."""
+def _made(result, i):
+    """Draw an array as it is made: cut in parts, turned head by head, joined again, or as a product fills it."""
+    made = STAGES[i][1]
+    if "swapaxes(1, 2)" in made:
+        return "".join(_array(result, i, apart=TURNS))
+    if "reshape" not in made:
+        return motion.reveal("".join(_array(result, i))) if i else "".join(_array(result, i))
+    if "h" not in _letters(i):
+        return "".join(_array(result, i))
+    return "".join([*_array(result, i, after=CUT), *_cuts(result, i)])
+
+
+def _cuts(result, i):
+    """Draw the cuts between heads, through the array as it was."""
     B, S, d_model, h = result.sizes
+    cell = _cell_of(result)
+    for sequence, head in itertools.product(range(B), range(1, h)):
+        yield motion.cut(_left(result, sequence) + head * d_model // h * cell, 0, S * cell)
+
+
+def _array(result, i, after=0, apart=0):
+    """Draw an array as slabs of cells, one for each sequence and head: where it is cut and turned, they travel.
+
+    They set out after so many milliseconds, each head so many later than the one before.
+    """
+    _, S, d_model, h = result.sizes
     n_heads = h if not result.errors else 1
-    d_head = d_model // n_heads
-    wide = max(d_model, S)
-    cell = min(
-        CELL,
-        (ROOM[0] - (B - 1) * APART - B * (n_heads - 1) * GAP - 2) / (B * wide),
-        (ROOM[1] - (n_heads - 1) * GAP) / (n_heads * S),
-    )
-    cell = math.floor(10 * cell) / 10
+    d_head, cell = d_model // n_heads, _cell_of(result)
     names = _letters(i)
     is_turned, is_cut = names[:2] == ("B", "h"), "h" in names
     columns = S if names[2:] == ("S", "S") else d_head
     whole = palette.ROLES[COMES.get(i, "X")] if i in (0, *COMES) else None
-    for sequence in range(B):
-        left = 1 + sequence * (wide * cell + (n_heads - 1) * GAP + APART)
+    for sequence in range(result.sizes[0]):
         for head in range(n_heads):
             across = 0 if is_turned else head * (d_head * cell + GAP * is_cut)
             down = head * (S * cell + GAP) if is_turned else 0
             fill = style.tint(whole or palette.head_colour(head), 0.85 if STAGES[i][0] == "weights" else 0.5)
-            yield marks.part(_slab(left + across, down, S, columns, cell, fill), f"slab {sequence} {head}")
+            slab = _slab(_left(result, sequence) + across, down, S, columns, cell, fill)
+            yield marks.part(slab, f"slab {sequence} {head}", after=after + apart * head or None)
+
+
+def _cell_of(result):
+    """Return how large an array's cells are, the same at each stage."""
+    B, S, d_model, h = result.sizes
+    n_heads = h if not result.errors else 1
+    cell = min(
+        CELL,
+        (ROOM[0] - (B - 1) * APART - B * (n_heads - 1) * GAP - 2) / (B * max(d_model, S)),
+        (ROOM[1] - (n_heads - 1) * GAP) / (n_heads * S),
+    )
+    return math.floor(10 * cell) / 10
+
+
+def _left(result, sequence):
+    """Return where a sequence's part of an array begins."""
+    _, S, d_model, h = result.sizes
+    n_heads = h if not result.errors else 1
+    return 1 + sequence * (max(d_model, S) * _cell_of(result) + (n_heads - 1) * GAP + APART)
 
 
 def _met(result, name, role):
@@ -622,5 +661,6 @@ def shape_tracer() -> Lab:
             actions={label: functools.partial(_uncounted, action) for label, action in actions.items()},
             pieces=PIECES,
         ),
+        shows_changes=True,
         thumbnail_state={"record": f"{walk[0]}; 0; 0; 0"},  # to the heads: a still of questions shows nothing
     )
