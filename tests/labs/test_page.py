@@ -8,14 +8,18 @@ from importlib import import_module
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from ipywidgets import Text
 from playwright.sync_api import expect
 
 from live_pictures import page as lab_page
+from live_pictures.motion import WRITES
 from live_pictures.options import StaticPage
 from mha_helpers import labs
 from mha_helpers.labs.lab import page_layer
 
 bugs = import_module("mha_helpers.labs.output_projection.which_bug")
+splitting = import_module("mha_helpers.labs.splitting.split_lab")
+verse = import_module("mha_helpers.labs.self_attention.with_and_without_attention")
 
 TOUCHED = [name for name in labs.__all__ if getattr(labs, name)().form.on_picture]
 PHONE = {"width": 390, "height": 844}
@@ -63,6 +67,7 @@ def test_a_page_says_where_the_controls_are_that_it_has_not():
     for name in TOUCHED:
         lab = getattr(labs, name)()
         lacks = {*lab.controls} - {*lab_page.offered(lab), *lab.form.on_picture}
+        lacks |= {control for control in lab.controls.values() if isinstance(control, Text)}  # it may say anything
         assert bool(lab.page.kernel_only) == bool(lacks), name
         assert f" Only there: {lab.page.kernel_only}." in lab.on_page("") or not lacks
 
@@ -353,6 +358,140 @@ def test_chips_are_checked_and_the_walk_goes_on(phone):
     expect(lab.locator('[data-part="slots"]')).not_to_contain_text("≠")
 
 
+# Keeps which handles begin to glide, and from where: under load a glide may have ended before a test looks.
+NOTE_GLIDES = """() => {
+    const {animate} = Element.prototype;
+    window.glides = [];
+    Element.prototype.animate = function (frames, ...how) {
+        const {scrub, part, leaves} = this.dataset, [{duration, delay = 0}] = how;
+        window.glides.push([scrub, frames[0].translate, part, leaves, delay + duration]);
+        return animate.call(this, frames, ...how);
+    };
+    window.noMoreNotes = () => { Element.prototype.animate = animate; };
+}"""
+
+
+@pytest.fixture
+def paused(phone):
+    """Let nothing go on by itself: what begins to move stays at its beginning, until a test says how far it is."""
+    phone.evaluate("""() => {
+        window.pauses = document.createElement("style");
+        pauses.textContent = ".mha-picture * { animation-play-state: paused !important }";
+        document.head.append(pauses);
+    }""")
+    yield phone
+    phone.evaluate("pauses.remove()")
+
+
+# What moves by its style sheet, by name; what has come to its end is not among it.
+MOVES = """lab => {
+    const names = lab.getAnimations({subtree: true}).map(({animationName}) => animationName);
+    return [...new Set(names.filter(Boolean))];
+}"""
+
+
+def written_so_far(lab, letters):
+    """Let a text be written up to a letter."""
+    lab.evaluate(
+        "(lab, time) => lab.getAnimations({subtree: true}).forEach(move => { move.currentTime = time })",
+        WRITES * letters + 1,
+    )
+
+
+def test_the_switch_is_thrown_in_the_middle_of_a_verse(paused):
+    lab = lab_of(paused, "with_and_without_attention")
+    start_over(lab)
+    switch = lab.get_by_role("checkbox", name="attention")
+    written_so_far(lab, 33)
+    switch.uncheck()
+    expect_state(lab, attention=False, thrown="35")  # the next that a page knows
+    result = verse.compute({"attention": False, "speaker": "ROMEO", "thrown": "35"})
+    expect_readout(lab, verse.sentence(result))
+    lines = lab.locator("svg:nth-of-type(2) text").all_text_contents()
+    assert lines[2] == result.now.whole[:34]
+    assert lab.locator("[data-write]").first.get_attribute("data-write").startswith("[35, ")
+    written_so_far(lab, 12)
+    switch.check()  # a second time in a verse: it is written anew
+    expect_state(lab, attention=True, thrown="0")
+    assert lab.locator("[data-write]").first.get_attribute("data-write").startswith("[0, ")
+    lab.evaluate("lab => lab.getAnimations({subtree: true}).forEach(move => move.finish())")
+    switch.uncheck()  # all is written: the other text
+    expect_state(lab, attention=False, thrown="0")
+    start_over(lab)
+
+
+def test_a_right_shape_is_cut_and_turned_before_the_next_question_and_a_key_ends_that(paused):
+    lab = lab_of(paused, "shape_tracer")
+    start_over(lab)
+    paused.evaluate(NOTE_GLIDES)
+    lab.get_by_role("button", name="Show").click()
+    expect_readout(lab, "cut is (2, 5, 3, 4)")
+    assert lab.evaluate(MOVES) == ["mha-cut", "mha-later"]
+    assert lab.locator('[data-part^="slab"]').evaluate_all("all => all.map(slab => slab.dataset.after)") == ["300"] * 6
+    lab.get_by_role("slider", name="B", exact=True).press(" ")
+    assert lab.evaluate(MOVES) == []
+    expect_state(lab, shape="B")
+    lab.get_by_role("button", name="Show").click()
+    expect_readout(lab, "queries is (2, 3, 5, 4)")
+    assert lab.evaluate(MOVES) == ["mha-later"]
+    turned = "() => glides.filter(([, , part]) => part?.startsWith('slab')).map(([, way]) => way)"
+    paused.wait_for_function(f"({turned})().length >= 8")
+    paused.evaluate("noMoreNotes()")
+    lab.get_by_role("button", name="Show").click()
+    expect_readout(lab, "scores is (2, 3, 5, 5)")
+    assert lab.evaluate(MOVES) == ["mha-reveal", "mha-later"]
+    start_over(lab)
+
+
+def test_a_hidden_keys_weight_flows_to_the_others_of_its_row(phone):
+    lab = lab_of(phone, "mask_studio")
+    start_over(lab)
+    phone.evaluate(NOTE_GLIDES)
+    lab.get_by_role("checkbox", name="it sees cat", exact=True).uncheck()
+    phone.wait_for_function("glides.filter(([, , , leaves]) => leaves).length")
+    flown = phone.evaluate("glides.filter(([, , , leaves]) => leaves).map(([, way, , leaves]) => [leaves, way])")
+    assert flown == [["it sees cat", f"{-48 * (key + 1)}px 0px"] for key in range(4)]
+    lab.get_by_role("checkbox", name="it sees cat", exact=True).check()
+    expect(lab.get_by_role("status")).to_contain_text("What you see:")
+    phone.evaluate("noMoreNotes()")
+    assert phone.evaluate("glides.filter(([, , , leaves]) => leaves).length") == 4, "what is shown again takes it back"
+    start_over(lab)
+
+
+def test_the_split_takes_a_second_and_the_entry_that_is_followed_goes_last(phone):
+    lab = lab_of(phone, "split_lab")
+    start_over(lab)
+    phone.evaluate(NOTE_GLIDES)
+    lab.get_by_role("slider", name="step").press("ArrowRight")
+    expect_state(lab, step=splitting.RESHAPE)
+    phone.wait_for_function("glides.some(([, , part]) => part === 'right 102')")
+    phone.evaluate("noMoreNotes()")
+    ends = dict(
+        phone.evaluate("glides.filter(([, , part]) => part?.startsWith('right')).map(([, , part, , at]) => [part, at])")
+    )
+    assert max(ends, key=ends.get) == "right 102"
+    assert ends["right 102"] == 1000
+    assert max(at for part, at in ends.items() if part != "right 102") < 800
+    start_over(lab)
+
+
+@pytest.mark.parametrize(
+    ("name", "press"),
+    [("shape_tracer", ("button", "Show")), ("mask_studio", ("checkbox", "it sees cat")),
+     ("with_and_without_attention", ("checkbox", "attention"))],
+)  # fmt: skip
+def test_all_is_there_at_once_where_less_motion_is_wanted(phone, name, press):
+    phone.emulate_media(reduced_motion="reduce")
+    lab = lab_of(phone, name)
+    start_over(lab)
+    answered = lab.locator("[data-answer]").get_attribute("data-answer")
+    lab.get_by_role(press[0], name=press[1], exact=True).click()
+    expect(lab.locator("[data-answer]")).not_to_have_attribute("data-answer", answered)
+    assert lab.evaluate("lab => lab.getAnimations({subtree: true}).length") == 0
+    phone.emulate_media(reduced_motion="no-preference")
+    start_over(lab)
+
+
 def test_a_diagnosis_is_stamped_and_judged(phone):
     lab = lab_of(phone, "which_bug")
     lab.get_by_role("radio", name="patient B").check()
@@ -473,18 +612,6 @@ def test_a_finger_drags_and_the_page_stays_where_it_is(phone):
     expect(handle).to_have_value(re.compile(r"^(2\.\d|[34])"))
     expect(lab.locator('[data-part="scores river"]')).not_to_contain_text("bank · bank = 2.00")
     assert lab.bounding_box()["y"] == pytest.approx(at, abs=1)
-
-
-# Keeps which handles begin to glide, and from where: under load a glide may have ended before a test looks.
-NOTE_GLIDES = """() => {
-    const {animate} = Element.prototype;
-    window.glides = [];
-    Element.prototype.animate = function (frames, ...how) {
-        window.glides.push([this.dataset.scrub, frames[0].translate]);
-        return animate.call(this, frames, ...how);
-    };
-    window.noMoreNotes = () => { Element.prototype.animate = animate; };
-}"""
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,7 @@ def _sum(value):
 CELL, LABEL = (48, 44), 60  # of the one grid: a cell, and the room for the queries' names
 GRID_TOP = svg.TITLE_HEIGHT + svg.HEADER_HEIGHT
 SCORE, SCORE_LABEL = (44, 26), 60
+DROP = 24  # the radius of a whole weight that flows from one key to another
 
 
 def render(result):
@@ -267,6 +268,7 @@ def _weights(result):
             parts.append(svg.box(x + 3, top + 3, CELL[0] - 6, CELL[1] - 6, stroke=style.ALARM, stroke_width=3))
             hidden = svg.text(x + CELL[0] / 2, top + 16, "hidden", anchor="middle", size=11, bold=True, colour=ink)
             parts.append(hidden)
+        parts += _freed(result, i, top)
         sees_nothing = not result.mask[i].any() and close(result.sums[i], 0)
         value, is_whole = result.sums[i], close(result.sums[i], 1) or sees_nothing
         colour, y = style.INK if is_whole else style.ALARM, top + CELL[1] / 2 + 5
@@ -275,6 +277,25 @@ def _weights(result):
             parts.append(svg.text(right, y + 15, "not 1", size=12, colour=colour, bold=True))
         rows[f"weights {word}"] = marks.part("".join(parts), f"weights {word}")
     return rows
+
+
+def _freed(result, i, top):
+    """Draw what each hidden key had, in drops as large as what the others get of it: they flow when it is hidden."""
+    is_usual = all(result.state[name] == usual for name, usual in USUAL.items()) and "weights" not in result.differs
+    visible = np.flatnonzero(result.mask[i])
+    if not is_usual or result.state["handed over"] == AS_IT_IS:
+        return
+    for hidden in range(result.state["length"]):
+        if result.mask[i, hidden]:
+            continue
+        seen = result.mask[i] | (np.arange(N) == hidden)
+        before = attention.softmax(np.where(seen, result.scores[i], -np.inf))
+        for key in visible:
+            gained = result.weights[i, key] - before[key]
+            x, y = LABEL + (key + 0.5) * CELL[0], top + CELL[1] / 2
+            drop = svg.circle(x, y, round(DROP * gained**0.5, 1), fill=_fill(result, hidden), stroke=style.INK)
+            drop = drop.replace("<circle ", '<circle opacity="0" ', 1)
+            yield marks.leaving(drop, entry(i, hidden), (int(hidden - key) * CELL[0], 0))
 
 
 def _edge(result, y):
