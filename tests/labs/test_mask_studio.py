@@ -367,3 +367,37 @@ def test_after_the_softmax_no_score_is_hidden():
     svg = studio.render(studio.compute(state(CAUSAL, when=AFTER))).svg
     weights, scores = svg.split("</svg>")[:2]
     assert (weights.count(f'fill="{style.HIDDEN}"'), scores.count(f'fill="{style.HIDDEN}"')) == (10, 0)
+
+
+# ---- what flows ------------------------------------------------------------------------------
+
+DROP = re.compile(
+    r'data-leaves="(?P<switch>[^"]+)" data-from="\[(?P<way>-?\d+), 0\]" opacity="0" [^>]* r="(?P<r>[\d.]+)"'
+)
+
+
+@pytest.mark.parametrize("length", [N, 3])
+def test_what_a_hidden_key_had_goes_to_the_others_of_its_row_and_no_more(length):
+    now = state(CAUSAL, length=length)
+    before, drops = studio.compute(now), DROP.finditer(studio.render(studio.compute(now)).svg)
+    areas = {}
+    for drop in drops:
+        areas.setdefault(html.unescape(drop["switch"]), []).append((float(drop["r"]) / studio.DROP) ** 2)
+    hidden = {entry(i, j): (i, j) for i, j in np.argwhere(~CAUSAL) if j < length}
+    assert areas.keys() == hidden.keys()
+    for switch, (i, j) in hidden.items():
+        had = studio.compute(now | {switch: True}).weights
+        gained = before.weights[i] - had[i]
+        assert sum(areas[switch]) == pytest.approx(had[i, j], abs=0.02)
+        np.testing.assert_allclose(areas[switch], np.delete(gained, j)[before.mask[i][np.arange(N) != j]], atol=0.01)
+
+
+@pytest.mark.parametrize("changes", [{"when": AFTER}, {"hiding_value": "−1e4"}, {"handed_over": AS_IT_IS}])
+def test_nothing_flows_where_the_weight_is_not_shared_out_anew(changes):
+    assert "data-leaves" not in studio.render(studio.compute(state(CAUSAL, **changes))).svg
+
+
+def test_nothing_flows_from_a_wrong_function():
+    result = studio.compute(state(CAUSAL), lambda queries, keys, values, mask: (values, mask / N))
+    assert "weights" in result.differs
+    assert "data-leaves" not in studio.render(result).svg

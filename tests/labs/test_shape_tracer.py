@@ -154,6 +154,7 @@ def test_nothing_is_counted_after_the_end():
     lab = from_the_start()
     for _ in range(9):
         lab.buttons["Show"].click()
+    lab.update()  # what was made just now is there
     page = lab.picture.value
     lab.buttons["Show"].click()
     lab.buttons["Check"].click()
@@ -264,6 +265,7 @@ def test_start_over_keeps_the_sizes_and_reset_does_not():
     result = tracer.compute(lab.state)
     assert (result.sizes, result.tries, result.guess) == ((3, 5, 12, 4), (), ())
     lab.buttons["Reset"].click()
+    lab.update()
     assert lab.picture.value == first
     assert lab.state == lab.first_state
 
@@ -274,7 +276,26 @@ def test_a_state_says_everything():
     check(lab, *RIGHT[2])
     other = from_the_start()
     other.set(**lab.state)
+    for drawn in (lab, other):
+        drawn.update()
     assert other.picture.value == lab.picture.value
+
+
+def test_an_array_is_made_once_and_as_its_stage_says():
+    lab = from_the_start()
+    moves, seen = ('class="mha-cut"', "data-after=", "mha-reveal"), {}
+    for stage in range(1, 10):
+        lab.buttons["Show"].click()
+        seen[tracer.STAGES[stage][0]] = tuple(map(lab.picture.value.count, moves))
+        assert ("mha-later" in lab.picture.value) == (stage < 9), "after the last, nothing is asked"
+        lab.set(shape="B")
+        assert not any(move in lab.picture.value for move in (*moves, "mha-later"))
+    assert seen == {
+        **dict.fromkeys(("Q", "scores", "weights", "context", "output"), (0, 0, 1)),
+        "cut": (4, 6, 0),
+        **dict.fromkeys(("queries", "swapped"), (0, 4, 0)),  # all heads but the first wait
+        "merged": (0, 0, 0),  # its parts glide together
+    }
 
 
 def test_the_record_is_not_on_the_page():
