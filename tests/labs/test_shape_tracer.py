@@ -265,7 +265,6 @@ def test_start_over_keeps_the_sizes_and_reset_does_not():
     result = tracer.compute(lab.state)
     assert (result.sizes, result.tries, result.guess) == ((3, 5, 12, 4), (), ())
     lab.buttons["Reset"].click()
-    lab.update()
     assert lab.picture.value == first
     assert lab.state == lab.first_state
 

@@ -308,7 +308,8 @@ def _ribbon(start, width, left, wide, y, colour):
 
 def render(result, before):
     """Draw a result: the walk with the shapes so far, and the desk with the array, the slots and the chips."""
-    result = replace(result, is_new=before is not None and result.stage == before.stage + 1)
+    is_answered = before is not None and result.tries[:-1] == before.tries and result.tries[-1:] not in ((), (FOUND,))
+    result = replace(result, is_new=is_answered)
     readout = sentence(result)
     walk, *desk = each_part(PARTS, result, *PARTS).values()
     walk = svg.document(WIDTHS[0], HEIGHT, [walk], label=readout)
