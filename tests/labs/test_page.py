@@ -1009,7 +1009,7 @@ def test_nothing_glides_where_less_motion_is_wanted(browser, written):
             Element.prototype.animate = function (...how) { window.moved++; return animate.apply(this, how); };
         }""")
         lab.get_by_role("checkbox", name="attention").uncheck()
-        expect(lab.get_by_role("status")).to_contain_text("Without attention")
+        expect_state(lab, attention=False)
         moving[motion] = page.evaluate("moved")
         page.close()
     assert moving["reduce"] == 0

@@ -72,7 +72,7 @@ class Result:
     wrong: tuple  # what was tried at this stage: its letters, or none, that it fails
     marked: tuple  # the last of it, until an axis is moved
     anew: bool  # whether there is a record, of other sizes
-    is_new: bool = True  # whether the last stage was answered just now: its array is seen to be made
+    is_new: bool  # whether the last stage was answered just now: its array is seen to be made
 
     @property
     def score(self):
@@ -144,7 +144,8 @@ def compute(state, function=None):
         marked = _axes_of(state["marked"])
         tried = (_axes_of(guess) for guess in state["wrong"].split("; ") if guess)
         wrong = tuple(axes for axes in tried if axes != _right(shapes, stage))
-    return Result(sizes, shapes, errors, _axes_of(state["shape"]), tries, wrong, marked, anew)
+    is_new = tries not in ((), (FOUND,))  # the first stage is there from the beginning
+    return Result(sizes, shapes, errors, _axes_of(state["shape"]), tries, wrong, marked, anew, is_new)
 
 
 def _axes_of(shape):
@@ -308,8 +309,7 @@ def _ribbon(start, width, left, wide, y, colour):
 
 def render(result, before):
     """Draw a result: the walk with the shapes so far, and the desk with the array, the slots and the chips."""
-    is_answered = before is not None and result.tries[:-1] == before.tries and result.tries[-1:] not in ((), (FOUND,))
-    result = replace(result, is_new=is_answered)
+    result = replace(result, is_new=result.is_new and before is not None and result.tries[:-1] == before.tries)
     readout = sentence(result)
     walk, *desk = each_part(PARTS, result, *PARTS).values()
     walk = svg.document(WIDTHS[0], HEIGHT, [walk], label=readout)
