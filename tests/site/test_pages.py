@@ -20,9 +20,9 @@ pytestmark = pytest.mark.slow
 COURSE = course_notebooks()
 HEAVIEST = 1_000_000  # bytes, of a page with its labs' pictures, to which nothing else is loaded
 LOADING = ("src", "srcset", "data", "poster", "style", "xlink:href")
-# Elements with something to the right of what they show.
+# Elements with something to the right of what they show; what a cell prints may scroll.
 TOO_WIDE = """[...document.querySelectorAll("*")]
-    .filter(one => !one.closest("math, svg, .mha-over") && one.scrollWidth > one.clientWidth + 1)
+    .filter(one => !one.closest("math, svg, .mha-over, .jp-RenderedText") && one.scrollWidth > one.clientWidth + 1)
     .filter(one => one.checkVisibility() && getComputedStyle(one).display !== "inline")
     .map(one => `${one.tagName}.${one.className}: ${one.textContent.slice(0, 40)}`)"""
 # How bright text and its background are, from 0 to 255: the red part, as both are grey.
@@ -368,6 +368,27 @@ def test_text_code_and_figures_end_at_common_edges(browser, folder):
             ".map(each => Math.round(each.getBoundingClientRect().right))"
         )
     assert len({*edges}) == 2, "the text's, and that of what is broader"
+
+
+# Code and print whose lines break, and code that goes on to the right of what is in sight.
+BROKEN = """() => {
+    document.querySelectorAll("details").forEach(fold => fold.open = true);
+    return [...document.querySelectorAll(".highlight > pre, .jp-RenderedText > pre")]
+        .filter(each => getComputedStyle(each).whiteSpace !== "pre"
+            || each.matches(".jp-InputArea-editor pre") && each.scrollWidth > each.clientWidth)
+        .map(each => each.textContent.trim().slice(0, 60));
+}"""
+
+
+@pytest.mark.browser
+def test_no_line_of_code_or_print_breaks_and_all_code_is_in_sight(browser, folder):
+    broken = []
+    with browser.new_context(viewport={"width": 1280, "height": 900}, offline=True) as context:
+        page = context.new_page()
+        for path in COURSE:
+            page.goto((folder / f"{path.stem}.html").as_uri())
+            broken += page.evaluate(BROKEN)
+    assert broken == []
 
 
 def test_an_exercise_on_a_page_says_where_it_can_be_tried(folder):
