@@ -42,13 +42,34 @@ def strip(here, *, done=()):
     fragments : list of str
     width, height : float
     """
+    (inside, _), (after, right), height = halves(here, done=done)
+    return [*inside, *after], right, height
+
+
+def halves(here, *, done=(), linked=lambda number, fragment, place: fragment):
+    """Draw the course's map in two halves, which may stand beside or below each other: the block, and what follows it.
+
+    Parameters
+    ----------
+    here, done
+        As for `strip`.
+    linked : function, optional
+        Makes a link of a notebook's number, its fragment and its place: left, top, width and height.
+
+    Returns
+    -------
+    inside, after : (list of str, float)
+        Fragments, and where the half ends on the right; the second begins where the first ends.
+    height : float
+    """
     lit = PARTS[here][0] if here in PARTS else EVERYTHING
     small = "".join(block(lit, named=False))
     parts = [f'<g transform="translate({-LEFT * SCALE:g} {TOP}) scale({SCALE})">{small}</g>']
     for number, (_, (x, y), (word, anchor, aside)) in PARTS.items():
         x, y = (x - LEFT) * SCALE, y * SCALE + TOP
-        parts.append(_badge(number, x, y, here, number in done))
-        parts.append(svg.text(round(x + aside, 1), round(y - 15, 1), word, anchor=anchor, size=11, bold=number == here))
+        badge = _badge(number, x, y, here, number in done)
+        badge += svg.text(round(x + aside, 1), round(y - 15, 1), word, anchor=anchor, size=11, bold=number == here)
+        parts.append(linked(number, badge, (x - 14, y - 14, 28, 28)))
     x = (WIDTH - LEFT) * SCALE + 4
     if here in BESIDE:
         parts.append(svg.box(2, 2, x - 8, HEIGHT * SCALE + TOP - 3, stroke=style.INK, stroke_width=2.5))
@@ -56,17 +77,19 @@ def strip(here, *, done=()):
     below = HEIGHT * SCALE + TOP + (14 if here in BESIDE else -4)
     if here in BESIDE:
         parts.append(svg.text(4, below, BESIDE[here], size=11, bold=True))
+    inside, parts = (parts, round(x - 3, 1)), []
     top = (HEIGHT * SCALE - BOX[1]) / 2 + TOP
     for (number, title), draw in zip(AFTER.items(), (_layers, _loss, _writes, _shares, _keeps), strict=True):
-        parts.append(_box(x, top, lit=number == here))
-        parts.append(draw(x - 10, top, style.INK if number == here else style.QUIET))
-        parts.append(_badge(number, x + BOX[0] / 2, top, here, number in done))
-        parts.append(svg.text(x + BOX[0] / 2, top + BOX[1] - 6, title, anchor="middle", size=11, bold=number == here))
+        box = _box(x, top, lit=number == here)
+        box += draw(x - 10, top, style.INK if number == here else style.QUIET)
+        box += _badge(number, x + BOX[0] / 2, top, here, number in done)
+        box += svg.text(x + BOX[0] / 2, top + BOX[1] - 6, title, anchor="middle", size=11, bold=number == here)
+        parts.append(linked(number, box, (x, top, *BOX)))
         if number != "10":
             middle = top + BOX[1] / 2
             parts.append(svg.arrow(x + BOX[0], middle, x + BOX[0] + GAP + 6, middle, colour=style.QUIET, width=1.5))
         x += BOX[0] + GAP
-    return parts, round(x - GAP + 4, 1), round(below + 6, 1)
+    return inside, (parts, round(x - GAP + 4, 1)), round(below + 6, 1)
 
 
 def _badge(number, x, y, here, done):

@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from nbformat import v4
 
+from mha_helpers import course
 from tools.site import command, pages
 from tools.site.look.frames import LEAST
 from tools.site.look.typeface import make
@@ -119,9 +120,10 @@ def test_every_picture_is_there_with_its_words(exported):
     notebook, page = exported
     data = [output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])]
     data = [one for one in data if not one.get("text/plain", "").startswith("Lab: ") or not _is_touched(one, page)]
-    pictures = [_picture(one) for one in data if "image/png" in one]
+    course_map, *pictures = [_picture(one) for one in data if "image/png" in one]
     assert pictures
-    drawn = [node for node in page.select("main img, main .figure svg") if not node.find_parent("details")]
+    assert page.select_one(".map svg")["aria-label"] == course_map[1]
+    drawn = [node for node in page.select("main img, main .figure:not(.map) svg") if not node.find_parent("details")]
     shown = [_shown(node) for node in drawn]
     assert [words for _, words in shown] == [words for _, words in pictures]
     for (drawn, _), (stored, words) in zip(shown, pictures, strict=True):
@@ -161,6 +163,34 @@ def _picture(data):
     [image] = BeautifulSoup(data["text/html"], "html.parser")("img")
     assert image["alt"] == data["text/plain"]
     return image["src"].partition(",")[2], image["alt"]
+
+
+def test_the_map_leads_to_every_other_notebook(exported):
+    _, page = exported
+    links = [link["href"] for link in page.select(".map a")]
+    others = [each for each in course.NOTEBOOKS if not page.title.text.startswith(f"{int(each.number)}.")]
+    assert links == [f"{each.name}.html" for each in others]
+
+
+# How large the smallest link of the map is, and how far the map goes on to the right of what is in sight.
+MAP = """() => {
+    const boxes = [...document.querySelectorAll(".map a")].map(link => link.getBoundingClientRect());
+    const { scrollWidth, clientWidth } = document.querySelector(".map > .sideways");
+    return [Math.min(...boxes.flatMap(box => [box.width, box.height])), scrollWidth - clientWidth];
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1280, 390])
+def test_all_of_the_map_is_in_sight_and_its_links_are_large_enough_for_a_finger(browser, folder, width):
+    with browser.new_context(viewport={"width": width, "height": 844}, offline=True) as context:
+        page = context.new_page()
+        page.goto((folder / "08_a_model_that_writes.html").as_uri())
+        smallest, hidden = page.evaluate(MAP)
+        assert smallest >= 24
+        assert hidden == 0
+        page.locator(".map a").nth(2).click()
+        assert page.url.endswith("03_masking.html")
 
 
 def test_every_formula_is_typeset(exported):

@@ -15,6 +15,7 @@ from nbformat import v4
 from mha_helpers import course, labs
 from mha_helpers.labs.lab import page_layer
 from tools.site import reading
+from tools.site.course_map import course_map
 from tools.site.formulas import rendered
 from tools.site.look import read, style_sheet
 from tools.site.look.frames import IMAGE, with_figures
@@ -49,7 +50,7 @@ EVERYWHERE = {  # what every page leads to
     "Search": "search.html",
 }
 NEIGHBOUR = re.compile(r"\[(?:Previous|Next): [^\]]*\]\([^)]*\)(?: ·)?\s*")  # a page has links of its own to them
-LINKS_OF_MAP = re.compile(r'(<div class="mha-map"><img[^>]*>).*(?=</div>)', re.DOTALL)
+MAP = re.compile(r'^course\.map\("([^_"]+)', re.MULTILINE)
 STYLE = re.compile(r"<style[^>]*>.*?</style>", re.DOTALL)
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 LICENCE = re.compile(r"copyright|licen[cs]e", re.IGNORECASE)
@@ -156,7 +157,8 @@ def _to_read(cell, url):
     for data in (output.get("data", {}) for output in outputs):
         if "text/html" in data:
             whole = data["text/html"]
-            data["text/html"] = reading.to_try(whole, url) or LINKS_OF_MAP.sub(r"\1", whole)
+            here = MAP.search(cell.source)
+            data["text/html"] = course_map(here[1], data["text/plain"]) if here else reading.to_try(whole, url) or whole
     runs = f'<a href="{html.escape(url)}">Open the notebook</a>' if url else "Open the notebook"
     page = found and lab_on_page(found[1], runs)
     if not page:

@@ -29,13 +29,20 @@ def with_figures(page):
 def _figure(image):
     drawn = base64.b64decode(image[1]).decode()
     picture = ElementTree.fromstring(drawn)
-    width = float(picture.get("viewBox").split()[2])
-    least = width * LEAST / least_text(picture)
     in_page = 'id="' not in drawn
     if in_page:
         drawn = re.sub(r' style="[^"]*"|<style>.*?</style>', "", drawn, count=2)  # the page has its typeface
-    kind = "figure broad" if least > COLUMN else "figure"
-    return framed(drawn if in_page else image[0], kind, looks=f"--own:{width:g}px;--least:{math.ceil(least) + 1}px")
+    kind = "figure broad" if least_width(picture) > COLUMN else "figure"
+    return framed(drawn if in_page else image[0], kind, looks=widths(picture))
+
+
+def widths(picture):
+    """Return the style that tells a frame how wide a picture is by itself, and how narrow it may become."""
+    return f"--own:{float(picture.get('viewBox').split()[2]):g}px;--least:{math.ceil(least_width(picture)) + 1}px"
+
+
+def least_width(picture):
+    return float(picture.get("viewBox").split()[2]) * LEAST / least_text(picture)
 
 
 def least_text(picture):
