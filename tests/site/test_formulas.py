@@ -5,6 +5,8 @@ import re
 import pytest
 from bs4 import BeautifulSoup
 
+from live_pictures import style
+from mha_helpers.drawing import palette
 from tools.site.formulas import rendered
 from tools.writing.notebooks import NotebookError, course_notebooks, read
 
@@ -33,9 +35,17 @@ def test_a_formula_becomes_mathml_wherever_it_stands(markdown, display):
 
 
 def test_a_colour_and_a_sign_of_html_survive():
-    (formula,) = formulas(r"${\color{#0072b2} Q} < K_1$")
-    assert formula.find("mstyle", mathcolor="#0072b2").text == "Q"
+    (formula,) = formulas(r"${\color{#123456} Q} < K_1$")
+    assert formula.find("mstyle", mathcolor="#123456").text == "Q"
     assert formula.find("mo").text == "<"
+
+
+@pytest.mark.parametrize("role", palette.ROLES)
+def test_a_roles_letters_can_be_read_in_light_and_in_dark(role):
+    (formula,) = formulas(rf"${{\color{{{palette.ROLES[role]}}} Q}}$")
+    colour = formula.find("mstyle")["mathcolor"]
+    assert style.contrast(colour, style.PAPER) >= 4.5
+    assert style.contrast(style.turned(colour), style.turned(style.PAPER)) >= 4.5
 
 
 @pytest.mark.parametrize(("latex", "spaces"), [(r"\log p", 1), (r"\log(p)", 0), ("ab", 0)])

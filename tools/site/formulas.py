@@ -7,10 +7,13 @@ from latex2mathml.converter import convert
 from mistune.plugins.table import render_table, render_table_cell
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
+from mha_helpers.drawing import palette
 from tools.site.look.frames import framed
 from tools.writing.notebooks import NotebookError
 
 FUNCTION_NAME = re.compile(r"<mi>\w{2,}</mi>(?!<mo)")  # log p; a variable of the library's has one letter
+# A role's colour is made for lines; letters in it are as dark as its name is in figures.
+COLOURS = {colour: palette.role_text(role) for role, colour in palette.ROLES.items()}
 THIN_SPACE = '<mspace width="0.167em" />'
 
 
@@ -68,4 +71,5 @@ def _mathml(latex, display):
     if "\\" in mathml:  # a command that the library does not know stays as it stands
         raise NotebookError(f"has the formula {latex!r} with a command that MathML has no form for; write it otherwise")
     mathml = mathml.replace(' xmlns=""', "")  # HTML needs no namespace, and nbconvert garbles it in headings
+    mathml = re.sub("#[0-9a-f]{6}", lambda colour: COLOURS.get(colour[0], colour[0]), mathml)
     return FUNCTION_NAME.sub(rf"\g<0>{THIN_SPACE}", mathml)
