@@ -16,11 +16,12 @@ STILL_WIDTH = 700  # pixels: of a stored picture, the narrowest card's, so that 
 
 LIGHT = (
     f"color-scheme: light; --mha-ink: {style.INK}; --mha-quiet: {style.QUIET}; --mha-paper: {style.PAPER}; "
-    f"--mha-panel: #f2f2f2; --mha-edge: {EDGE}; --mha-line: {style.GRID}; --mha-alarm: {style.ALARM};"
+    f"--mha-panel: #f2f2f2; --mha-edge: {EDGE}; --mha-line: {style.GRID}; --mha-alarm: {style.ALARM}; "
+    f"--mha-words: {style.INK};"
 )
 DARK = (
     "color-scheme: dark; --mha-ink: #eceff1; --mha-quiet: #b4b9be; --mha-paper: #171717; --mha-panel: #2a2d31; "
-    "--mha-edge: #8a9096; --mha-line: #454c52; --mha-alarm: #ff8f9c;"
+    "--mha-edge: #8a9096; --mha-line: #454c52; --mha-alarm: #ff8f9c; --mha-words: #000000;"
 )
 
 # It stands in the page once, and not in each picture: a new style sheet makes the browser look at the whole page again.
@@ -46,6 +47,8 @@ STYLE_SHEET = f"""<style>
   --jp-layout-color0: var(--mha-paper); --jp-layout-color1: var(--mha-paper);
   --jp-layout-color2: var(--mha-panel); --jp-layout-color3: var(--mha-line);
 }}
+/* Words on a coloured field: where a picture is turned over, its ink is not bright enough for them, and black is. */
+.mha-picture text[fill="{style.INK}"] {{ fill: var(--mha-words); }}
 .mha-lab .widget-html, .mha-lab .widget-html-content {{ overflow: visible; height: auto; margin: 0; width: 100%;
   line-height: 1.4; }}
 .mha-lab .widget-hbox {{ column-gap: 14px; row-gap: 0; align-items: center; overflow: visible; }}

@@ -193,6 +193,21 @@ def test_all_of_the_map_is_in_sight_and_its_links_are_large_enough_for_a_finger(
         assert page.url.endswith("03_masking.html")
 
 
+WORDS = """() => [...document.querySelectorAll(".mha-picture text[fill='#1a1a1a']")]
+    .map(text => getComputedStyle(text).fill)"""
+
+
+@pytest.mark.browser
+def test_words_of_a_lab_are_as_bright_as_they_can_be_on_dark_paper(browser, folder):
+    with browser.new_context(color_scheme="dark", offline=True) as context:
+        page = context.new_page()
+        page.goto((folder / "04_splitting_heads.html").as_uri())
+        # Black, before the picture is turned over.
+        assert {*page.evaluate(WORDS)} == {"rgb(0, 0, 0)"}
+        page.emulate_media(color_scheme="light")
+        assert {*page.evaluate(WORDS)} == {"rgb(26, 26, 26)"}
+
+
 def test_every_formula_is_typeset(exported):
     _, page = exported
     texts = page.select(".jp-RenderedMarkdown")
