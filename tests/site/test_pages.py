@@ -443,6 +443,26 @@ def test_an_exercise_on_a_page_says_where_it_can_be_tried(folder):
     assert "Not answered yet" not in page.text
 
 
+def test_labs_and_exercises_lead_to_where_the_notebook_runs_or_how_it_is_started(exported):
+    notebook, page = exported
+    binder = pages.BINDER.search(notebook.cells[0].source)
+    places = page.select(".mha-live-at, .try")
+    assert places
+    assert {place.a["href"] for place in places} == {binder[0] if binder else pages.START}
+
+
+def test_nothing_is_said_to_somebody_who_ran_a_cell(exported):
+    _, page = exported
+    printed = "".join(output.text for output in page.select(".jp-OutputArea-output"))
+    assert not re.findall(r".*(?:yours is not|is not right yet|Run this cell to).*", printed)
+
+
+def test_of_what_a_cell_prints_only_what_it_says_to_its_runner_is_left_out():
+    says = "softmax: the course's version (yours is not written yet)\n"
+    cells = [v4.new_code_cell("", outputs=[v4.new_output("stream", text=text)]) for text in (says, says + "0.5\n")]
+    assert [output.text.strip() for output in page_of(*cells).select(".jp-OutputArea-output")] == ["0.5"]
+
+
 def test_the_typeface_is_the_one_that_its_origin_describes():
     assert make.checksum(make.TYPEFACE) == json.loads(make.ORIGIN.read_text(encoding="utf-8"))["sha256"]
     assert make.TYPEFACE.stat().st_size < 45_000

@@ -29,6 +29,7 @@ TITLE = re.compile(r"# (.*)")
 MINUTES = re.compile(r"\*\*Minutes:?\*\*:? *(.*?)[.\n]")
 LAB = re.compile(r"^labs\.(\w+)\(", re.MULTILINE)
 BINDER = re.compile(r"https://mybinder\.org[^)\s]*")
+START = "index.html#start"  # how to start a notebook that runs nowhere else
 ROOT = Path(__file__).parents[2]
 # Texts of the repository that are pages, beside those of the instructor's guide and of `reference/`.
 DOCUMENTS = (
@@ -140,7 +141,7 @@ def with_labs(notebook, lite=""):
     """
     notebook = copy.deepcopy(notebook)
     binder = next((found[0] for cell in notebook.cells if (found := BINDER.search(cell.source))), None)
-    url = lite or binder
+    url = lite or binder or START
     for cell in notebook.cells[:1]:
         cell.source = NEIGHBOUR.sub("", cell.source)
     for cell in notebook.cells:
@@ -153,14 +154,13 @@ def with_labs(notebook, lite=""):
 
 def _to_read(cell, url):
     """Return what a page shows below a cell: its lab, or its outputs without what only somebody who runs it can use."""
-    outputs, found = shown(cell), LAB.search(cell.source)
+    outputs, found = reading.to_a_reader(shown(cell)), LAB.search(cell.source)
     for data in (output.get("data", {}) for output in outputs):
         if "text/html" in data:
             whole = data["text/html"]
             here = MAP.search(cell.source)
             data["text/html"] = course_map(here[1], data["text/plain"]) if here else reading.to_try(whole, url) or whole
-    runs = f'<a href="{html.escape(url)}">Open the notebook</a>' if url else "Open the notebook"
-    page = found and lab_on_page(found[1], runs)
+    page = found and lab_on_page(found[1], f'<a href="{html.escape(url)}">Open the notebook</a>')
     if not page:
         return outputs
     printed = [output for output in outputs if "data" not in output]

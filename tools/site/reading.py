@@ -9,6 +9,12 @@ MINUTES = re.compile(r' ?<span class="minutes">.*?</span>')
 TAGS = re.compile(r"<[^>]*>")
 UNTRIED = re.compile(r'<div class="mha-neutral".*', re.DOTALL)
 FOLD = re.compile(r"<details.*</details>", re.DOTALL)
+# What a cell says to the one who runs it: whose function ran, and what to do next.
+TO_ITS_RUNNER = re.compile(
+    r"^(?:\w+: the course's version \(.*\)|\w+ is not right yet, so .*|nothing to compare yet: .*"
+    r"|Run this cell to see how far you are\.)(?:\n|\Z)",
+    re.MULTILINE,
+)
 
 
 def with_minutes(page):
@@ -40,6 +46,27 @@ def contents(page):
     )
 
 
+def to_a_reader(outputs):
+    """Return a cell's outputs without the lines that speak to the one who runs it, and without those that say no more.
+
+    Parameters
+    ----------
+    outputs : list of NotebookNode
+        They are changed.
+
+    Returns
+    -------
+    list of NotebookNode
+    """
+    kept = []
+    for output in outputs:
+        if "text" in output:
+            output.text = TO_ITS_RUNNER.sub("", output.text)
+        if output.get("text", True) and not TO_ITS_RUNNER.fullmatch(output.get("data", {}).get("text/plain", "")):
+            kept.append(output)
+    return kept
+
+
 def to_try(shown, address):
     """Return what stands below an exercise that nobody has tried: where to try it, and its hints.
 
@@ -48,7 +75,7 @@ def to_try(shown, address):
     shown : str
         What the check says of an untouched exercise, as HTML.
     address : str
-        Where the notebook runs, or nothing.
+        Where the notebook runs, or how it is started.
 
     Returns
     -------
@@ -57,14 +84,13 @@ def to_try(shown, address):
 
     Examples
     --------
-    >>> to_try('<div class="mha-neutral">Not attempted yet</div>', "")
-    '<div class="try"><b>Try it</b> in the notebook: your answer is checked, and a mistake is named.</div>'
+    >>> to_try('<div class="mha-neutral">Not attempted yet</div>', "#a")[:63]
+    '<div class="try"><a href="#a"><b>Try it</b></a> in the notebook'
     """
     if not UNTRIED.match(shown):
         return None
-    where = f'<a href="{html.escape(address)}"><b>Try it</b></a>' if address else "<b>Try it</b>"
     folds = FOLD.search(shown)
     return (
-        f'<div class="try">{where} in the notebook: your answer is checked, and a mistake is named.'
-        f"{folds[0] if folds else ''}</div>"
+        f'<div class="try"><a href="{html.escape(address)}"><b>Try it</b></a> in the notebook: your answer is checked, '
+        f"and a mistake is named.{folds[0] if folds else ''}</div>"
     )
