@@ -16,6 +16,7 @@ from nbconvert.exporters import SlidesExporter
 from nbformat.v4 import new_markdown_cell
 from traitlets import default
 
+from tools.site import reading
 from tools.site.formulas import rendered
 from tools.site.pages import with_links
 from tools.site.thumbnails import address_of_icon
@@ -139,7 +140,7 @@ def _markdown(source, kind, cell, **metadata):
 
 def _shorten(cell):
     """Leave the task of an exercise, the picture of a figure or a lab, and of other cells the code if it is short."""
-    cell.outputs = shown(cell)
+    cell.outputs = reading.to_a_reader(shown(cell))
     pictures = [output for output in cell.outputs if "image/png" in output.get("data", {})]
     asks = {"exercise", "prediction"} & set(tags(cell))
     if asks or not pictures:
