@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import re
 import threading
 
 import pytest
@@ -57,9 +58,7 @@ def served(site):
 def found(page, question):
     """Type a question, wait for its answer, and return the pages in order."""
     page.get_by_role("searchbox").fill(question)
-    page.wait_for_function(
-        "question => document.querySelector('[role=status]').dataset.asked === question", arg=question
-    )
+    page.wait_for_function(ANSWERED, arg=question)
     return [link.get_attribute("href").partition("#")[0].lstrip("/") for link in page.locator("ol h2 a").all()]
 
 
@@ -81,6 +80,29 @@ def test_ten_questions_of_a_learner_lead_to_their_answers_and_no_other_host_hear
         for unknown in ("xylophone", "zzz"):
             assert found(page, unknown) == []
             assert page.get_by_role("status").inner_text() == f"No page has “{unknown}”. Try another word."
+
+
+def test_what_is_typed_before_the_index_has_come_is_kept_and_waits_for_it(browser, served):
+    held = []
+    with browser.new_page() as page:
+        page.route("**/pagefind.js", lambda route: held.append(route))
+        page.goto(f"{served}/search.html", wait_until="commit")
+        page.get_by_role("searchbox").press_sequentially("causal mask")
+        page.wait_for_function("document.querySelector('[role=status]').textContent === 'Searching…'")
+        assert page.locator("ol li").count() == 0
+        held.pop().continue_()
+        page.wait_for_function(ANSWERED, arg="causal mask")
+        assert page.get_by_role("searchbox").input_value() == "causal mask"
+        assert page.locator("ol li").count() > 0
+
+
+def test_the_page_that_is_called_so_comes_first_and_no_minutes_run_into_words(browser, served):
+    with browser.new_page() as page:
+        page.goto(f"{served}/search.html")
+        assert found(page, "causal mask")[0] == "03_masking.html"
+        shown = page.locator("ol").inner_text()
+    assert "Exercise: causal_mask" in shown
+    assert not re.search(r"causal_mask \d|\d min\b", shown)
 
 
 def test_a_search_can_be_linked_and_its_results_lead_to_a_heading(browser, served):

@@ -16,7 +16,7 @@ from tools.site.thumbnails import address_of_icon
 
 TEMPLATE = Path(__file__).with_name("search.html.j2")
 # What is no prose: code and what it shows, answers that are folded away, and marks beside headings.
-LEFT_OUT = ".jp-CodeCell, details, .anchor-link"
+LEFT_OUT = ".jp-CodeCell, details, .anchor-link, .minutes"
 
 
 def page():
