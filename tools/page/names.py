@@ -15,20 +15,14 @@ def page():
     lines = [
         "# What the doctor calls things",
         "",
-        "`attention-doctor` and `attention_doctor.examine` report mistakes by these names. The checks of the course's",
-        "exercises use the same ones, but for those marked with a star, which no exercise can meet. It is written from",
-        "`engines/attention_doctor/names` by `python -m tools refresh`.",
+        "Your model trains badly, sees the future, or gives other numbers than it should? Run",
+        "`attention-doctor model.py:attention` on your own file and function. If the attention is at fault, the answer",
+        "is a name from this list: look it up here for what the code does, how bad that is, and how to repair it.",
         "",
-        "A name that is a link was given to the linked code as it was when its fault was reported: to a package of",
-        "the registry, to what tests/attention_doctor/wild lists, or to a commit of the repository's history. (The",
-        "classes of ng-video-lecture and LLMs-from-scratch were cut out of a file that trains, and out of a",
-        "notebook.) Links that say *reported* tell of the mistake in code that the doctor has not examined: other",
-        "frameworks than it knows, layers with convolutions around them, masks that a whole model makes, commits that",
-        "could not be had.",
+        "A name with a link shows public code that had the mistake. One that ends in a link to a notebook is taught",
+        "there. The checks of the course's exercises use the same names, but for those with a star.",
         "",
-        "Names that end in a link to a notebook are taught there.",
-        "",
-        "| name | what the code does | how bad | repair |",
+        "| name | what it does | how bad | repair |",
         "|---|---|---|---|",
     ]
     for slug, word in sorted(WORDS.items()):
@@ -37,6 +31,20 @@ def page():
         for start, notebook in TAUGHT.items():
             if slug.startswith(start):
                 name += f" ([{notebook[:2]}](../../notebooks/{notebook}.ipynb))"
-        name += " *" * (slug not in met)
+        name += "\u00a0*" * (slug not in met)
         lines.append(f"| {name} | {word.sentence} | {word.severity} | {word.repair} |")
+    lines += [
+        "",
+        "## Where the names come from",
+        "",
+        "A name that is a link was given to the linked code as it was when its fault was reported: to a package of",
+        "the registry, to what tests/attention_doctor/wild lists, or to a commit of the repository's history. (The",
+        "classes of ng-video-lecture and LLMs-from-scratch were cut out of a file that trains, and out of a",
+        "notebook.) Links that say *reported* tell of the mistake in code that the doctor has not examined: other",
+        "frameworks than it knows, layers with convolutions around them, masks that a whole model makes, commits that",
+        "could not be had.",
+        "",
+        "A star marks what no exercise of the course can meet. This page is written from",
+        "`engines/attention_doctor/names` by `python -m tools refresh`.",
+    ]
     return "\n".join(lines) + "\n"
