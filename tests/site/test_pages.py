@@ -402,6 +402,29 @@ def test_on_a_phone_every_letter_is_large_enough_and_what_is_wide_scrolls_within
     assert cut == {}
 
 
+# Tables of four columns and more that go on to the right of what is in sight, or whose cells have no names.
+CUT_TABLES = """() => [...document.querySelectorAll("table:has(th:nth-child(4))")]
+    .filter(table => table.parentElement.scrollWidth > table.parentElement.clientWidth
+        || [...table.querySelectorAll("td")].some(cell => cell.checkVisibility() && !cell.dataset.column))
+    .map(table => table.textContent.trim().slice(0, 60))"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(f"workshop/{day}" for day in ("two_hours", "half_day", "full_day", "by_notebook")),
+        "engines/attention_doctor/NAMES",
+    ],
+)
+def test_on_a_phone_a_row_of_a_long_table_is_a_list(browser, folder, name):
+    with browser.new_context(viewport={"width": 390, "height": 844}, offline=True) as context:
+        page = context.new_page()
+        page.goto((folder / f"{name}.html").as_uri())
+        assert page.locator("tr:has(td:nth-child(4))").count() > 10
+        assert page.evaluate(CUT_TABLES) == []
+
+
 @pytest.mark.browser
 def test_text_code_and_figures_end_at_common_edges(browser, folder):
     with browser.new_context(viewport={"width": 1280, "height": 900}, offline=True) as context:

@@ -209,6 +209,8 @@ def _document(path):
     page = page.replace('href="index.html', f'href="{up}index.html')
     if path.stem in LISTS:
         page = page.replace(MARK, f'{MARK} data-pagefind-weight="{LISTS[path.stem]}"', 1)
+    if path.is_relative_to(ROOT / "workshop") or path.stem in LISTS:
+        page = reading.with_column_names(page)
     if path.is_relative_to(ROOT / "workshop"):  # who learns and searches is not looking for the instructor's notes
         page = with_whole_names(page.replace(f" {MARK}", "", 1))
     return page.replace(f'<a href="{up}LICENSE">', "<a>")

@@ -1,12 +1,15 @@
 """What makes a page of a notebook one to read: its contents, and exercises that say where they can be tried."""
 
 import html
+import itertools
 import re
 
 HEADING = re.compile(r'<h2 id="([^"]*)">(.*?)<a class="anchor-link".*?</h2>', re.DOTALL)
 MINUTES_OF = re.compile(r" \((\d+) minutes?\)(?=<a class=\"anchor-link\")")
 MINUTES = re.compile(r' ?<span class="minutes">.*?</span>')
 TAGS = re.compile(r"<[^>]*>")
+TABLE = re.compile(r"(<thead>.*?</thead>)(.*?</table>)", re.DOTALL)
+COLUMN = re.compile(r"<t[hd][^>]*>(.*?)</t[hd]>", re.DOTALL)
 UNTRIED = re.compile(r'<div class="mha-neutral".*', re.DOTALL)
 FOLD = re.compile(r"<details.*</details>", re.DOTALL)
 # What a cell says to the one who runs it: whose function ran, and what to do next.
@@ -44,6 +47,22 @@ def contents(page):
         '<progress max="1" value="0" aria-label="Read so far"></progress>'
         f"<details open><summary>Contents</summary><ol>{''.join(listed)}</ol></details></nav>"
     )
+
+
+def with_column_names(page):
+    """Return a page whose tables' cells carry the name of their column, for a phone, which shows each row as a list.
+
+    Examples
+    --------
+    >>> with_column_names("<table><thead><tr><th>clock</th></tr></thead><tbody><tr><td>9:00</td></tr></tbody></table>")
+    '<table><thead><tr><th>clock</th></tr></thead><tbody><tr><td data-column="clock">9:00</td></tr></tbody></table>'
+    """
+
+    def named(table):
+        names = itertools.cycle(TAGS.sub("", name) for name in COLUMN.findall(table[1]))
+        return table[1] + re.sub("<td", lambda _: f'<td data-column="{next(names)}"', table[2])
+
+    return TABLE.sub(named, page)
 
 
 def to_a_reader(outputs):
