@@ -26,8 +26,10 @@ WIDTH = 4.7  # inches, as in course.mplstyle
 BARS = (palette.weight_colour(0.6), "#c8c8d0", style.QUIET)  # dark, pale and darker: told apart in greyscale, too
 HEADS = {f"head {head}": colour for head, colour in enumerate(palette.HEADS)}
 WIDE = 100  # from this factor between its values on, curves have a logarithmic scale
-MANY = 60  # cells: from here on what is nearly zero is left blank, so that the rest can be seen
+MANY = 60  # cells: from here on numbers lose their 0, and weights of nearly zero are blank, so that the rest is seen
+ATTENTION = "query \\ key"  # what rows and columns are, in the corner as `matrices` has it
 LONG = 20  # letters: a bar's longer name goes on in the next line
+PAD = 3.5  # points between cells and the names beside them, as matplotlib has it
 LETTER = 0.085  # inches: how wide one is, about
 
 
@@ -75,14 +77,14 @@ def attention_map(
     keys = queries if keys is None else keys
     weights = _matrix("weights", weights, len(queries), len(keys))
     longest = max(map(len, keys))
-    width = 0.6 + LETTER * max(map(len, queries)) + len(keys) * max(0.5, LETTER * longest + 0.1)
+    width = 0.2 + LETTER * max(*map(len, queries), len(ATTENTION)) + len(keys) * max(0.5, LETTER * longest + 0.1)
     turned = width > WIDTH  # names have no room beside each other
-    height = 0.7 + 0.3 * len(queries) + (0.8 * LETTER * longest if turned else 0)
+    height = 0.5 + 0.3 * len(queries) + (0.8 * LETTER * longest if turned else 0)
     most = ", ".join(attends(query, keys, row) for query, row in zip(queries, weights, strict=True))
     text = f"Attention weights, {len(queries)} queries by {len(keys)} keys: {most}."
     with _axes(ax, min(WIDTH, width), height, title) as (ax, say):
-        _draw_cells(ax, weights, palette.head_weight_colours(head), 2, kwargs)
-        _name_cells(ax, queries, keys, "query", "key", turned=turned)
+        _draw_cells(ax, weights, palette.head_weight_colours(head), 2, kwargs, sparse=weights.size > MANY)
+        _name_cells(ax, queries, keys, ATTENTION, turned=turned)
         return say(ax, title, lambda title: f"{title}. {text}" if title else text)
 
 
@@ -103,7 +105,7 @@ def layer_map(
     title : str, optional
     spread : bool, optional
         Whether 0 stands for a head that looks at one token and 1 for one that looks everywhere: then the small
-        numbers are dark.
+        numbers have the strong colours.
     decimals : int, optional
     ax : matplotlib.axes.Axes, optional
         Where to draw; a new figure unless given.
@@ -130,9 +132,9 @@ def layer_map(
         f"layer {layer} ({', '.join(number(value, decimals) for value in row)})" for layer, row in enumerate(values)
     )
     text = f"{', '.join(rows)}."
-    with _axes(ax, min(WIDTH, 0.8 + 0.5 * n_heads), 0.7 + 0.3 * n_layers, title) as (ax, say):
+    with _axes(ax, min(WIDTH, 1.3 + 0.5 * n_heads), 0.5 + 0.3 * n_layers, title) as (ax, say):
         _draw_cells(ax, values, palette.spread_colour if spread else palette.weight_colour, decimals, kwargs)
-        _name_cells(ax, range(n_layers), range(n_heads), "layer", "head")
+        _name_cells(ax, range(n_layers), range(n_heads), "layer \\ head")
         return say(ax, title, lambda title: f"{title or 'Heads'}: {text}")
 
 
@@ -193,7 +195,7 @@ def bars(
     text = _bars_in_words(columns, labels, series, lines, decimals)
     with _axes(ax, WIDTH, height, title) as (ax, say):
         drawn = _draw_bars(ax, columns, series, colours or {}, kwargs)
-        _write_numbers(ax, drawn, columns, decimals, on_paper=bool(lines))
+        _write_numbers(ax, drawn, columns, decimals, beyond=max(lines.values(), default=0))
         _name_bars(ax, labels)
         _make_room(ax, columns, lines, decimals)
         for name, value in lines.items():
@@ -342,8 +344,8 @@ def _steady_digits(values):
     return np.vectorize(lambda value: float(f"{value:.4g}"), otypes=[float])(values)
 
 
-def _draw_cells(ax, values, colour, decimals, kwargs):
-    """Draw a matrix with a number in each cell, in a colour from 0 to 1."""
+def _draw_cells(ax, values, colour, decimals, kwargs, *, sparse=False):
+    """Draw a matrix with a number in each cell, or where it is sparse in each that isn't nearly 0, from 0 to 1."""
     from matplotlib.colors import ListedColormap
 
     ramp = ListedColormap([colour(step / 100) for step in range(101)])
@@ -351,7 +353,7 @@ def _draw_cells(ax, values, colour, decimals, kwargs):
     image = ax.imshow(np.round(values, 2), **looks)
     for (i, j), value in np.ndenumerate(values):
         ground = image.to_rgba(np.round(value, 2)) if np.isfinite(value) else (1, 1, 1)
-        written = _in_cell(value, decimals, values.size > MANY)
+        written = "" if sparse and abs(value) < 0.005 else _in_cell(value, decimals, values.size > MANY)
         ax.text(j, i, written, ha="center", va="center", color=_ink(tuple(ground[:3])))
 
 
@@ -359,7 +361,7 @@ def _in_cell(value, decimals, many):
     written = number(value, decimals)
     if not many:
         return written
-    return "" if abs(value) < 0.005 else "1" if written == "1.00" else written.removeprefix("0")
+    return "1" if written == "1.00" else written.removeprefix("0")
 
 
 @functools.cache
@@ -367,14 +369,17 @@ def _ink(ground):
     return style.text_colour("#" + "".join(f"{round(255 * channel):02x}" for channel in ground))
 
 
-def _name_cells(ax, rows, columns, rows_name, columns_name, *, turned=False):
+def _name_cells(ax, rows, columns, corner, *, turned=False):
+    from matplotlib.transforms import offset_copy  # only here: it loads matplotlib
+
     ax.set_yticks(range(len(rows)), list(map(str, rows)))
-    ax.set_xticks(range(len(columns)), list(map(str, columns)), rotation=60 if turned else 0)
+    rising = {"rotation": 60, "rotation_mode": "anchor", "ha": "left"} if turned else {}
     ax.xaxis.tick_top()
-    ax.xaxis.set_label_position("top")
-    ax.set_xlabel(columns_name)
-    ax.set_ylabel(rows_name)
+    ax.set_xticks(range(len(columns)), list(map(str, columns)), **rising)
     ax.tick_params(length=0)
+    ax.set_ylabel(corner, rotation=0, ha="right", va="bottom", color=style.QUIET)
+    beside_names = offset_copy(ax.transAxes, ax.figure, -PAD, PAD, units="points")
+    ax.yaxis.set_label_coords(0, 1, transform=beside_names)
     ax.spines[:].set_visible(False)
 
 
@@ -394,13 +399,15 @@ def _draw_bars(ax, columns, series, colours, kwargs):
     return drawn
 
 
-def _write_numbers(ax, drawn, columns, decimals, *, on_paper):
-    """Write each bar's number beyond its end, and on paper where a line may pass behind it."""
-    looks = {"padding": 4, "fontweight": "bold"}
-    if on_paper:
-        looks["bbox"] = {"facecolor": style.PAPER, "edgecolor": "none", "pad": 1}
+def _write_numbers(ax, drawn, columns, decimals, *, beyond):
+    """Write each bar's number at its end, and beyond the lines that it is compared with, which would run through it."""
     for of_series, values in zip(drawn, columns.T, strict=True):
-        ax.bar_label(of_series, [number(value, decimals) for value in values[np.isfinite(values)]], **looks)
+        for bar, value in zip(of_series, values[np.isfinite(values)], strict=True):
+            end, left = (value, True) if value < 0 else (max(value, beyond), False)
+            ax.annotate(
+                number(value, decimals), (end, bar.get_y() + bar.get_height() / 2), xytext=(-4 if left else 4, 0),
+                textcoords="offset points", ha="right" if left else "left", va="center", fontweight="bold",
+            )  # fmt: skip
 
 
 def _by_sign(values):

@@ -191,7 +191,7 @@ def test_an_attention_map_draws_every_weight_with_its_colour():
     assert written(drawn) == [style.number(weight) for weight in WEIGHTS.flat]
     assert colours(drawn) == [palette.weight_colour(weight) for weight in WEIGHTS.flat]
     assert (ticks(drawn.xaxis), ticks(drawn.yaxis)) == (list(TOKENS), list(TOKENS))
-    assert (drawn.get_xlabel(), drawn.get_ylabel()) == ("key", "query")
+    assert (drawn.get_xlabel(), drawn.get_ylabel()) == ("", "query \\ key")
     gold = figures.attention_map(WEIGHTS, TOKENS, head=1)
     assert colours(gold) == [palette.head_weight_colours(1)(weight) for weight in WEIGHTS.flat]
 
@@ -212,6 +212,20 @@ def test_many_weights_of_nearly_zero_are_left_blank():
     """A map of a real head has a number where it looks, and is not a sheet of zeros."""
     drawn = figures.attention_map(np.eye(13, k=-1), [f"w{i}" for i in range(13)])
     assert (written(drawn).count("1"), written(drawn).count("")) == (12, 157)
+
+
+def test_a_map_of_all_heads_has_a_number_for_each():
+    sharp = figures.layer_map(np.eye(6, 12))
+    assert (written(sharp).count("1"), written(sharp).count(".00")) == (6, 66)
+
+
+@pytest.mark.parametrize("keys", [TOKENS, ("a key with a long name", *"abcdefghijk")], ids=["level", "turned"])
+def test_the_corner_stands_beside_the_names_and_on_none(keys):
+    drawn = figures.attention_map(np.full((3, len(keys)), 0.1), TOKENS, keys)
+    drawn.figure.draw_without_rendering()
+    corner = drawn.yaxis.label.get_window_extent()
+    names = [*drawn.get_xticklabels(), *drawn.get_yticklabels()]
+    assert not [name.get_text() for name in names if name.get_window_extent().overlaps(corner)]
 
 
 def test_keywords_go_on_to_the_artist():
@@ -244,6 +258,13 @@ def test_where_there_is_no_value_there_is_no_bar():
     assert repr(drawn) == "Bars. one: a 1.00, b 2.00; two: b 3.00."
     alone = drawn.patches[2]
     assert alone.get_y() + alone.get_height() / 2 == pytest.approx(1), "it stands beside its name"
+
+
+def test_no_line_runs_through_a_number():
+    drawn = figures.bars([1.67, 4.0, 15.94], ["one", "two", "three"], lines={"guessing": 4.17, "a coin": 0.7})
+    drawn.figure.draw_without_rendering()
+    lines = [line.get_window_extent().x1 for line in drawn.lines]
+    assert min(number.get_window_extent().x0 for number in drawn.texts) > max(lines)
 
 
 def test_a_token_that_occurs_twice_has_two_bars():
