@@ -142,11 +142,16 @@ def _arrow(start, end, y):
     return f'<path d="{path}" fill="none" stroke="{style.INK}" stroke-width="1.5"/>'
 
 
-def draw_grid(grid, x, y):
-    """Draw a grid whose cells begin at height y; title and labels stand above and beside them."""
+def draw_grid(grid, x, y, *, header=None):
+    """Draw a grid whose cells begin at height y; title and labels stand above and beside them.
+
+    `header` is the room between title and cells where another grid beside this one has names of columns.
+    """
+    if header is None:
+        header = HEADER if grid.columns else 0
     (width, height), left = grid.cell, x + grid.left
     size = TEXT if width >= CELL[0] - 2 else style.MIN_SIZE
-    parts = [*_labels(grid, left, y)]
+    parts = [*_labels(grid, left, y, header)]
     for (i, j), value in np.ndenumerate(grid.values):
         hidden = grid.hidden is not None and grid.hidden[i, j]
         if hidden and is_nothing(value):
@@ -170,12 +175,11 @@ def draw_grid(grid, x, y):
     return "".join(parts)
 
 
-def _labels(grid, left, y):
+def _labels(grid, left, y, header):
     """Write a grid's title, its corner, and the names of its columns and rows."""
     width, height = grid.cell
     if grid.title:
-        above = y - 5 - (HEADER if grid.columns else 0)
-        yield svg.text(left, above, grid.title, bold=True, size=TEXT, colour=grid.colour)
+        yield svg.text(left, y - 5 - header, grid.title, bold=True, size=TEXT, colour=grid.colour)
     if grid.corner and grid.columns:
         yield svg.text(left - 5, y - 4, grid.corner, anchor="end", size=11, colour=style.QUIET)
     for j, label in enumerate(grid.columns):

@@ -1,6 +1,7 @@
 """Figures of matrices: a number in each cell, a colour for what it is."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -57,12 +58,12 @@ class Matrix(NamedTuple):
 
 
 def matrices(*parts):
-    """Draw matrices side by side, with a number in each cell.
+    r"""Draw matrices side by side, with a number in each cell.
 
     Parameters
     ----------
     *parts : Matrix or str
-        A sign such as "×" or "=" may stand between two of them.
+        A sign such as "×" or "=" may stand between two of them. After "\n" they go on below.
 
     Returns
     -------
@@ -195,30 +196,40 @@ def _grid(matrix, largest):
 
 def _arranged(parts):
     """Place grids and signs side by side, on as many lines as they need; return width, height and fragments."""
-    lines = [[]]
-    for part in parts:
-        taken = sum(map(_width, lines[-1])) + _width(part)
-        if lines[-1] and isinstance(part, Grid) and taken > MAX_WIDTH and not isinstance(lines[-1][-1], str):
-            lines.append([])
-        lines[-1].append(part)
     fragments, y, width = [], MARGIN, 0
-    for line in lines:
+    for line in _aligned(_lines(parts)):
         grids = [part for part in line if isinstance(part, Grid)]
-        top = y + TITLE + (HEADER if any(grid.columns for grid in grids) else 0)
-        tallest, x = max(grid.height for grid in grids), MARGIN
+        header = HEADER if any(grid.columns for grid in grids) else 0
+        top, x = y + TITLE + header, MARGIN
+        heights = [grid.height for grid in grids]
         for part in line:
             if isinstance(part, str):
-                fragments.append(sign(part, x, top + tallest / 2))
+                fragments.append(sign(part, x, top + min(heights) / 2))
             else:
-                fragments.append(draw_grid(part, x, top + (tallest - part.height) / 2 * _signed(line)))
+                fragments.append(draw_grid(part, x, top, header=header))
             x += _width(part)
-        width, y = max(width, x), top + tallest + 12
+        width, y = max(width, x), top + max(heights) + 12
     return width, y, fragments
 
 
-def _signed(line):
-    """Tell whether there are signs in a line: then matrices of several heights stand on one middle line."""
-    return any(isinstance(part, str) for part in line)
+def _lines(parts):
+    """Return the parts of each line: a new one begins where somebody wants it, or where a matrix has no room."""
+    lines = [[]]
+    for part in parts:
+        taken = sum(map(_width, lines[-1])) + _width(part)
+        if part == "\n":
+            lines.append([])
+            continue
+        if lines[-1] and isinstance(part, Grid) and taken > MAX_WIDTH and not isinstance(lines[-1][-1], str):
+            lines.append([])
+        lines[-1].append(part)
+    return lines
+
+
+def _aligned(lines):
+    """Let the cells of all lines begin below each other, whatever their rows are called."""
+    first = max(line[0].label_width for line in lines)
+    return [[replace(line[0], label_width=first), *line[1:]] for line in lines]
 
 
 def _width(part):

@@ -197,6 +197,24 @@ def test_matrices_that_have_no_room_beside_each_other_go_on_below():
     assert two.width == one.width
 
 
+def test_matrices_go_on_below_where_somebody_wants_it():
+    small = Matrix("small", np.ones((1, 1)), "X", ("a",))
+    for between, n_columns, n_rows in (([], 2, 1), (["\n"], 1, 2)):
+        titles = nodes(figures.matrices(small, *between, small), "text")
+        titles = [title for title in titles if title.text == "small"]
+        places = [{title.get(side) for title in titles} for side in ("x", "y")]
+        assert [*map(len, places)] == [n_columns, n_rows]
+
+
+def test_titles_beside_each_other_stand_on_one_line_and_cells_below_each_other_in_one_column():
+    named = Matrix("named", np.ones((2, 1)), "X", ("a", "b"), ("column",))
+    plain = Matrix("plain", np.ones((1, 1)), "X", ("a longer name",))
+    titles = [node for node in nodes(figures.matrices(named, "×", plain), "text") if node.get("font-weight") == "bold"]
+    assert len({title.get("y") for title in titles}) == 1
+    titles = [node for node in nodes(figures.matrices(named, "\n", plain), "text") if node.get("font-weight") == "bold"]
+    assert len({title.get("x") for title in titles}) == 1
+
+
 # ---- words and the whole ---------------------------------------------------------------------
 
 
