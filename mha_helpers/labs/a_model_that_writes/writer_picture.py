@@ -26,7 +26,7 @@ CUT = 278  # where the handle of top-k stands
 LOOKS = {True: ("with the cache", style.INK), False: ("without", style.QUIET)}
 SIGNS = {" ": "␣", "\n": "↵"}
 CALLED = {" ": "a space", "\n": "a new line"}
-SHADES, DARKEST = 8, 0.6  # of the text: a page without a kernel keeps them all, and black letters can be read on each
+SHADES, STRONGEST = 8, 0.6  # of the text: a page without a kernel keeps them all, and black letters can be read on each
 MIN_SEEN = 0.05  # of a letter's weight: less would hardly be seen
 PACE = 130  # milliseconds from letter to letter
 LETTERS = 36  # so many it writes by itself when it is opened, and then it rests where it began
@@ -69,7 +69,7 @@ def _text(result):
     first = max(0, places[-1][0] - MAX_LINES + 1)
     yield svg.text(0, 14, f"What “{looking}” looks at", bold=True)
     yield svg.text(
-        WIDTHS[0], 14, f"the darkest has weight {number(largest)}", anchor="end", size=TINY, colour=style.QUIET
+        WIDTHS[0], 14, f"the strongest has weight {number(largest)}", anchor="end", size=TINY, colour=style.QUIET
     )
     yield svg.box(0, PAGE, WIDTHS[0], LINE * MAX_LINES, fill=style.PANEL)
     filled, written, stops, track = [], defaultdict(list), [], []
@@ -82,7 +82,7 @@ def _text(result):
         stops.append({"back": len(result.text) - 1 - i})
         track.append((x + PITCH / 2, y + LINE / 2 - 1))
         if weight >= MIN_SEEN:
-            filled.append((x, y, colours(DARKEST * math.ceil(SHADES * weight / largest) / SHADES)))
+            filled.append((x, y, colours(STRONGEST * math.ceil(SHADES * weight / largest) / SHADES)))
         if character != " " or weight >= MIN_SEEN:
             written[TINY if character in SIGNS else 13].append((x + PITCH / 2, y + 13, SIGNS.get(character, character)))
     at_end = svg.text(
@@ -167,7 +167,7 @@ def _next(result):
     )
     for x, panel in zip(COLUMNS, panels, strict=True):
         yield from _bars(result, *panel, x)
-    why = svg.text(0, BARS + BAR * N_BARS + 19, "pale: only in the notebook", size=TINY, colour=style.QUIET)
+    why = svg.text(0, BARS + BAR * N_BARS + 19, "faint: only in the notebook", size=TINY, colour=style.QUIET)
     yield f'<g class="mha-why-pale" display="none">{why}</g>'  # the page shows it, if there is a pale one
     last = [BARS + BAR * min(int(k) if k.isdigit() else N_BARS + 1, N_BARS + 1) for k in result.top_ks]
     order = sorted(range(len(last)), key=last.__getitem__)
