@@ -132,7 +132,7 @@ function attach(card, answerer) {
     waiting ||= setTimeout(() => {
       [waiting, last] = [0, performance.now()];
       tell(next);
-    }, played.isOn() ? 0 : Math.max(0, last + SPEECH - performance.now())); // what plays is not read aloud, and is kept in step
+    }, status.ariaLive === "off" ? 0 : Math.max(0, last + SPEECH - performance.now())); // what plays is not read aloud, and is kept in step
   }
 
   function tell(text) { // what has not changed is not written anew, or it would be read aloud again

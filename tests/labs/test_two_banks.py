@@ -41,6 +41,21 @@ def test_no_name_is_cut_off():
             assert float(name["y"]) > 12
 
 
+@pytest.mark.parametrize("reach", [2.0, 2.5, 3.0, 4.0])
+def test_no_arrow_runs_through_what_a_new_vector_is_called(reach):
+    lab = labs.two_banks()
+    lab.set(**{"river: water": reach, "money: money": reach})
+    drawn = banks.parts(banks.compute(lab.state))
+    x0, y0 = banks.PLANE[0], banks.PLANE[3]
+    for near in banks.SENTENCES:
+        at, baseline = (float(drawn[f"called {near}"][axis]) for axis in "xy")
+        for word in banks.START:
+            tip = drawn[f"arrow {word}"]
+            along = np.linspace((x0, y0), (float(tip["x2"]), float(tip["y2"])), 50)
+            apart = np.abs(along - (at, baseline - 4)) - (26, 5)
+            assert apart.max(axis=1).min() > 0, (near, word)
+
+
 @pytest.mark.parametrize("speaker", switch.PROMPTS)
 def test_without_attention_words_fall_apart(speaker):
     result = switch.compute({"speaker": speaker, "attention": True, "thrown": "0"})

@@ -166,7 +166,11 @@ VALUE = "Number(document.querySelector('.hero [data-mark=\"river: water\"]').val
 def test_the_film_moves_the_words_once_and_ends_where_the_page_began(page):
     page.wait_for_function(f"{FILM} === 'plays'")
     page.clock.run_for(HALF)
-    assert 1 < page.evaluate(VALUE) < 3
+    assert 2 < page.evaluate(VALUE) < 3
+    for word in ("river", "money"):  # the sentence keeps in step with the picture
+        becomes = page.locator(f'.hero [data-part="becomes {word}"]').text_content()
+        [share] = re.findall(rf"\+ (.*) {word}", becomes)
+        assert f"{share} of it is “{word}”" in page.locator(".hero [role=status]").text_content()
     page.clock.run_for(REST)
     assert page.evaluate(f"[{FILM}, {VALUE}]") == ["over", 3]
 
@@ -185,7 +189,7 @@ def test_the_film_waits_until_the_lab_is_seen(page):
     page.wait_for_function(f"{FILM} === 'plays'")
     page.mouse.wheel(0, 20)
     page.clock.run_for(HALF)
-    assert 1 < page.evaluate(VALUE) < 3
+    assert 2 < page.evaluate(VALUE) < 3
 
 
 @pytest.mark.slow

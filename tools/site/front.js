@@ -2,7 +2,7 @@
 Whoever touches the lab or presses a key then, or doesn't want things to move, sees its end at once. */
 
 const hero = document.querySelector(".hero .mha-lab"), SECONDS = 1.8, FROM = 0.6;
-const ACTS = [["river: water", 1, 3], ["money: money", 1, 3]]; // what moves, from where, to where
+const ACTS = [["river: water", 2, 3], ["money: money", 2, 3]]; // what moves, from where, to where: names have room there
 
 const input = name => hero.querySelector(`[data-mark="${name}"]`);
 function move(name, value) {

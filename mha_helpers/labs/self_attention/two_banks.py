@@ -81,24 +81,22 @@ def place(vector):
 
 def parts(result):
     """Return the SVG attributes that change while a word is dragged, by part; `two_banks.js` computes the same."""
-    changes, (x0, y0) = {}, place(result.vectors["bank"])
+    changes, tips, names, (x0, y0) = {}, [], [], place(result.vectors["bank"])
     for word, vector in result.vectors.items():
         x, y = place(vector)
         changes[f"dot {word}"] = {"cx": f"{x:g}", "cy": f"{y:g}"}
         changes[f"arrow {word}"] = {"x2": f"{x:g}", "y2": f"{y:g}"}
         inside = min(max(x, 26), 284)  # so that no name is cut off at the picture's edge
         changes[f"name {word}"] = {"x": f"{inside:g}", "y": f"{round(y - 16, 1):g}"}
+        tips.append((x, y))
+        names.append((inside, round(y - 16, 1)))
     for neighbour in SENTENCES:
         (own_weight, weight), (own_score, score) = result.weights[neighbour], result.scores[neighbour]
         x, y = place(result.contexts[neighbour])
         changes[f"new {neighbour}"] = {"cx": f"{x:g}", "cy": f"{y:g}"}
-        called = min(max(x, 54), 266)  # clear of the axis on its left, and of the picture's edge
-        names = [changes[f"name {word}"] for word in result.vectors]
-        under = y + 19
-        is_clear = under < PLANE[3] - 4 and not any(
-            abs(float(name["x"]) - called) < 46 and abs(float(name["y"]) - under) < 13 for name in names
-        )
-        changes[f"called {neighbour}"] = {"x": f"{called:g}", "y": f"{round(under if is_clear else y - 11, 1):g}"}
+        at, up = _beside(x, y, tips, names)
+        changes[f"called {neighbour}"] = {"x": f"{round(at, 1):g}", "y": f"{round(up, 1):g}"}
+        names.append((at, up))
         changes[f"pull {neighbour}"] = {"x1": f"{x0:g}", "y1": f"{y0:g}", "x2": f"{x:g}", "y2": f"{y:g}"}
         changes[f"own {neighbour}"] = {"width": f"{round(BAR * own_weight, 1):g}"}
         boundary = round(LEFT + BAR * own_weight, 1)
@@ -109,6 +107,26 @@ def parts(result):
         changes[f"scores {neighbour}"] = {"text": scores}
         changes[f"becomes {neighbour}"] = {"text": becomes}
     return changes
+
+
+def _beside(x, y, tips, names):
+    """Return where what a new vector is called stands: right, above, below or left of it, clear of arrows and names."""
+    called = min(max(x, 54), 266)  # clear of the axis on its left, and of the picture's edge
+    above = called, y - 11
+    for at, up in ((x + 37, y + 4), above, (called, y + 19), (x - 37, y + 4), (x - 37, y - 11)):
+        is_inside = 54 <= at <= 280 and up < PLANE[3] - 4
+        touches_name = any(abs(name - at) < 46 and abs(line - up) < 13 for name, line in names)
+        if is_inside and not touches_name and not any(_meets(at, up, *tip) for tip in tips):
+            return at, up
+    return above
+
+
+def _meets(at, up, x, y):
+    """Tell whether a vector's arrow runs through what is written there, or its dot touches it."""
+    left, _, _, bottom = PLANE
+    along = ((left + (x - left) * k / 16, bottom + (y - bottom) * k / 16) for k in range(17))
+    through = any(abs(across - at) < 30 and abs(down - (up - 4)) < 9 for across, down in along)
+    return through or (abs(x - at) < 38 and abs(y - (up - 4)) < 16)
 
 
 def render(result):
