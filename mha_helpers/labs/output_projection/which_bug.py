@@ -225,7 +225,7 @@ def sentence(result):
     return " ".join([*readout, result.score])
 
 
-CARD, BED = (322, 90), (53, 68)  # pixels: a probe's card, and a patient
+CARD, BED = (322, 100), (53, 68)  # pixels: a probe's card, and a patient
 TABLE = 176  # of a probe's numbers, beside which stand its words
 STRIP, DESK = 322, 76  # half the width of all, and how high it is below the cards
 COIN = palette.TOKENS[1]
@@ -424,7 +424,7 @@ def _numbers(reading, x, y, width):
     return "".join(parts)
 
 
-def _lines(words, longest=17):
+def _lines(words, longest=18):
     """Break a reading's words where they would leave their card."""
     lines = [""]
     for word in words.split():
