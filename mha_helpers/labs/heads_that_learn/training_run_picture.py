@@ -1,5 +1,6 @@
 """The training run's picture: the loss with the step marked, a map of each head, and the guesses along a sequence."""
 
+import math
 from collections import defaultdict
 
 import numpy as np
@@ -10,10 +11,11 @@ from live_pictures.style import number
 from mha_helpers.drawing import palette
 
 TINY, SMALL = 11, 12  # font sizes
+LETTER = 8  # pixels: how wide one is, about
 WIDTHS = (292, PART)  # of the two pictures above
 CURVE = (24, 26, 250, 112)  # left, top, width and height of the loss's panel
 MAPS, GAP = 40, 12  # where the maps begin, and what is between two of them
-ROWS = {False: 166, True: 156}  # from one layer's maps to the next's: less where what it writes takes another line
+ROW = 206  # from one layer's maps to the next's: twelve letters have room beside a map
 MAX_MAP = 180  # of a map
 HEADLINES = {True: 42, False: 54}  # above each map, if it is wide: its title in two lines or in three, and the letters
 STRIP, HALF = 106, 6  # where the letters begin, and how many stand in one picture
@@ -189,12 +191,11 @@ def _maps(result, knock_outs):
     wide = min(pitch - GAP, MAX_MAP)
     is_wide = wide > 100
     headline = HEADLINES[is_wide]
-    row = ROWS[result.measured.leaks]
-    side = row - headline - 8
+    side = ROW - headline - 8
     is_causal = not np.triu(result.weights, 1).any()
     parts = []
     for layer in range(n_layers):
-        y = layer * row + headline
+        y = layer * ROW + headline
         name = svg.box(0, y + side / 2 - 34, 22, 68, fill=style.PANEL, stroke=style.QUIET)
         name += svg.text(15, y + side / 2 + 24, f"layer {layer}", bold=True, size=SMALL, rising=90)
         parts.append(_to_knock_out(name, [(layer, head) for head in range(n_heads)], result, knock_outs))
@@ -214,11 +215,16 @@ def _maps(result, knock_outs):
             parts.append(_to_knock_out(title, [(layer, head)], result, knock_outs))
             parts.append(svg.text(x + 50 if is_wide else x, top if is_wide else top + 13, first, size=TINY))
             parts.append(svg.text(x, top + (13 if is_wide else 25), second, size=TINY))
-            across = ((round(x + (j + 0.5) * wide / n, 1), y - 4, letter) for j, letter in enumerate(result.letters))
+            every = math.ceil(LETTER * n / wide)  # else letters would touch
+            across = (
+                (round(x + (j + 0.5) * wide / n, 1), y - 4, letter)
+                for j, letter in enumerate(result.letters)
+                if j % every == 0
+            )
             parts.append(svg.letters(across, size=TINY))
             shown = None if is_off else result.weights[layer, head]
             parts.append(_map(shown, x, y, (wide, side), n, palette.head_weight_colours(head), is_causal))
-    return parts, n_layers * row
+    return parts, n_layers * ROW
 
 
 def _to_knock_out(fragment, heads, result, knock_outs):
