@@ -12,6 +12,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from live_pictures import svg
 from mha_helpers import attention
 from mha_helpers.labs.scaling.softmax_scaling import compute, render, sentence, softmax_scaling
 
@@ -149,19 +150,20 @@ def test_ghosts_stand_where_the_undivided_scores_and_weights_are():
     assert False in heights
 
 
-def test_each_number_stands_on_its_own_bar():
+def test_each_number_stands_under_its_own_bar_and_what_was_above_all():
     for d_k, draw in itertools.product(D_K, range(1, 31)):
         shown = result(d_k=d_k, divisor="sqrt(d_k)", draw=draw)
         drawn = render(shown).svg
         for j, weight in enumerate(shown.weights):
             middle = j * scaling.COLUMN + 17
-            y = scaling.FLOOR - scaling.MAX_BAR * weight - 5
-            assert f'<text x="{middle}" y="{y:g}" text-anchor="middle" fill="#1a1a1a" font-size="12" ' in drawn
+            assert re.search(
+                rf'<text x="{middle}" y="(\d+)"[^>]*font-weight="bold">{svg.short(weight, 2)}</text>', drawn
+            )
         largest = shown.undivided.argmax()
         [(x, y)] = re.findall(r'<text x="(\d+)" y="([\d.]+)"[^>]*font-size="11">undivided</text>', drawn)
         assert abs(int(x) - largest * scaling.COLUMN - 17) <= 13, "moved by as much as the picture's edges ask for"
         assert float(y) - 12 > 18, "the two lines stay below the title"
-        assert float(y) < scaling.FLOOR - scaling.MAX_BAR * shown.weights[largest] - 18, "and above the bar's number"
+        assert float(y) < scaling.FLOOR - scaling.MAX_BAR * shown.weights[largest] - 3, "and above the bar"
 
 
 @pytest.mark.parametrize("divisor", ["none", "sqrt(d_k)"])

@@ -168,7 +168,7 @@ def _naive_in_words(result):
     return f"exp({largest}) is too {size} for a float (limit: exp({limit})): {gives}; {gives} / {gives} is NaN."
 
 
-WIDTHS, HEIGHT = (336, 308), 320  # of the two pictures
+WIDTHS, HEIGHTS = (336, 308), (262, 336)  # of the two pictures
 TRACK, STOP = (46, 48), 30  # of d_k: where its first value stands, and from one to the next
 ZERO, REACH = 166, 150  # where the lines of scores have 0, and how far they go either way
 LIMIT = 40  # the score at their ends, for every d_k: what is further out stands there
@@ -184,8 +184,8 @@ CHIPS = {"sqrt(d_k)": (0, 120), "d_k": (146, 56), "sqrt(d_model)": (206, 122)}  
 def render(result):
     """Draw a result: dots and bars as they are divided, before ghosts of what they were undivided."""
     readout = sentence(result)
-    drawn = svg.document(WIDTHS[0], HEIGHT - 58, [*_d_k(result), *_line(result), *_divisors(result)], label=readout)
-    drawn += svg.document(WIDTHS[1], HEIGHT, [*_bars(result), *_table(result, FLOOR + 58)], label="The weights.")
+    drawn = svg.document(WIDTHS[0], HEIGHTS[0], [*_d_k(result), *_line(result), *_divisors(result)], label=readout)
+    drawn += svg.document(WIDTHS[1], HEIGHTS[1], [*_bars(result), *_table(result, FLOOR + 76)], label="The weights.")
     if result.added:
         drawn += svg.document(490, 130, _two_ways(result, 4), label="Softmax in two ways.")
     return Picture(drawn, readout, result.notice)
@@ -211,7 +211,7 @@ def _d_k(result):
 
 def _divisors(result):
     """Draw the switch that divides the scores, and beside it what else they could be divided by."""
-    y = HEIGHT - 90
+    y = HEIGHTS[0] - 32
     for name, (x, width) in CHIPS.items():
         on = name == result.divided_by
         if name == "sqrt(d_k)":
@@ -275,6 +275,7 @@ def _bars(result):
         parts.append(f'<path d="M0 {y:g}h{N_KEYS * COLUMN}" stroke="{style.GRID}"/>')
         parts.append(svg.text(N_KEYS * COLUMN + 3, y + 4, number(level, 1), size=11, colour=style.QUIET))
     parts.append(svg.text(N_KEYS * COLUMN + 3, FLOOR + 33, "score", size=11, colour=style.QUIET))
+    parts.append(svg.text(WIDTHS[1], FLOOR + 50, "weight", anchor="end", size=11))
     equal = FLOOR - MAX_BAR / N_KEYS  # where no key stands out
     parts.append(f'<path d="M0 {equal:g}h{N_KEYS * COLUMN}" stroke="{style.INK}" stroke-dasharray="2 3"/>')
     parts.append(svg.text(N_KEYS * COLUMN + 3, equal, f"1/{N_KEYS}", size=11))
@@ -287,16 +288,15 @@ def _bars(result):
         if result.divided_by != UNSCALED and result.undivided[j] >= MIN_GHOST:
             parts.append(svg.box(x + 2, FLOOR - ghost, 30, ghost, stroke=GHOST, stroke_width=2, dashed=True))
         parts += [
-            svg.box(x + 2, FLOOR - tall[j] - 16, 30, 13, fill=style.PAPER),  # no line shall cross the number
-            svg.text(x + 17, FLOOR - tall[j] - 5, svg.short(weight, 2), anchor="middle", bold=True, size=12),
             svg.text(x + 17, FLOOR + 17, KEYS[j], anchor="middle", size=11),
             svg.text(x + 17, FLOOR + 33, number(scores[j], 1), anchor="middle", size=11, colour=style.QUIET),
+            svg.text(x + 17, FLOOR + 50, svg.short(weight, 2), anchor="middle", bold=True, size=12),
         ]
         if "weights" in result.differs and result.differs["weights"][0, j]:
             parts.append(svg.difference(x, FLOOR - MAX_BAR, COLUMN, MAX_BAR))
     if result.divided_by != UNSCALED:  # the tallest ghost says what they all are
         j = int(result.undivided.argmax())
-        above = FLOOR - max(MAX_BAR * result.undivided[j] + 5, tall[j] + 20)
+        above = FLOOR - max(MAX_BAR * result.undivided[j], tall[j]) - 5
         for line, up in ((number(result.undivided[j]), 12), ("undivided", 0)):
             parts.append(
                 svg.text(
