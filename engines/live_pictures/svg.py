@@ -126,6 +126,7 @@ def matrix(
     differs: np.ndarray | None = None,
     cell: tuple[float, float] = CELL,
     hidden: np.ndarray | None = None,
+    write: Callable[[float], str] | None = None,
 ) -> str:
     """Draw a matrix with a number in each cell.
 
@@ -154,6 +155,8 @@ def matrix(
         A cell's width and height: smaller than usual where a matrix is large.
     hidden : ndarray of bool, shape (n_rows, n_columns), optional
         Cells without their numbers: grey with a faint diagonal.
+    write : callable, optional
+        From a value to what stands in its cell, where `decimals` don't say it.
     """
     n_rows, n_columns = values.shape
     width, height = cell
@@ -170,7 +173,8 @@ def matrix(
         if hidden is not None and hidden[i, j]:
             parts.append(hidden_cell(x_cell, y_cell, width, height))
         else:
-            parts.append(_cell(x_cell, y_cell, cell, short(value, decimals), colours(value)))
+            label = write(value) if write else short(value, decimals)
+            parts.append(_cell(x_cell, y_cell, cell, label, colours(value)))
     if row is not None:
         parts.append(box(left, top + row * height, n_columns * width, height, stroke=style.INK, stroke_width=3))
     if column is not None:

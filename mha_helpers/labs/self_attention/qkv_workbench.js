@@ -49,7 +49,7 @@
   tokens.forEach((token, j) => {
     const [fill, ink] = shades[Math.floor(weights[j] * (shades.length - 1) + 0.5)], weight = short(weights[j], 2);
     parts[`cell ${token}`] = { fill };
-    parts[`in cell ${token}`] = { fill: ink, text: weight };
+    parts[`in cell ${token}`] = { fill: ink, text: weight.replace(/^0/, "") };
     parts[`asks ${token}`] = { "data-tip": `${state.query} asks ${token}: score ${plain(scores[j])}, weight ${weight}` };
     parts[`row ${token}`] = parts[`tip ${token}`] = { "data-tip": `${state.query} · ${token} = ${product(j)}` };
     parts[`arrow ${token}`] = { "stroke-width": pixel(2 + 6 * weights[j]) };

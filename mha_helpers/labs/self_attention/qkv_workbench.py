@@ -274,7 +274,7 @@ def parts(result):
         fill, ink = SHADES[int(share * (len(SHADES) - 1) + 0.5)]
         found[f"cell {token}"] = {"fill": fill}
         found[f"asks {token}"] = {"data-tip": _asks(result, result.query, j)}
-        found[f"in cell {token}"] = {"fill": ink, "text": svg.short(weight, 2)}
+        found[f"in cell {token}"] = {"fill": ink, "text": _in_cell(weight)}
         found[f"row {token}"] = found[f"tip {token}"] = {"data-tip": _product(result, j)}
     return found
 
@@ -319,7 +319,7 @@ def _plane(result, found):
         )
         yield svg.box(at[0] - 4, at[1] - 4, 8, 8, fill=palette.ROLES["values"], stroke=style.PAPER)
     for (x, y), tokens in names.items():  # where the keys' names are not
-        anchor, aside = ("middle", 0) if x > middle[0] else ("end", -8)
+        anchor, aside = ("start", 7) if x > middle[0] else ("end", -8)
         yield svg.text(x + aside, y - 8, ", ".join(tokens), anchor=anchor, size=11, colour=palette.role_text("values"))
     yield marks.computed_part(svg.circle(0, 0, 8, fill=pink, stroke=style.PAPER), "context", found)
     yield marks.computed_part(
@@ -351,6 +351,11 @@ def _plane(result, found):
         yield svg.text(left + 19, bottom - 26 + 16 * k, what, size=11, colour=palette.role_text(role))
     yield marks.computed_part(svg.text(left, bottom + 19, "", size=12, bold=True), "name of the score", found)
     yield marks.computed_part(svg.text(left, bottom + 36, "", size=12), "dot product", found)
+
+
+def _in_cell(weight):
+    """Write a weight without the 0 before its point: a cell has no room for it."""
+    return svg.short(weight, 2).removeprefix("0")
 
 
 def _product(result, j):
@@ -426,7 +431,7 @@ def _all_queries(result, found, before):
     left = right + 30
     shown = [
         svg.matrix(
-            result.weights, 0, top, title="All queries", colours=palette.weight_colour,
+            result.weights, 0, top, title="All queries", colours=palette.weight_colour, write=_in_cell,
             differs=result.differs.get("weights"), label_width=labels, cell=cell, **about,
         ),
         svg.text(right - 3, first_row - 6, "sum", size=12),
