@@ -322,7 +322,7 @@ SHARE_LABEL = 60
 def _right_half(result):
     """Draw what each row's weight is shared out to; or what goes into the softmax, where that is not as usual."""
     if all(result.state[name] == usual for name, usual in USUAL.items()):
-        title, notes = "Each row shares out 1.00", []
+        title, notes = "Each row shares out 1.00", ["Colours: as under the keys' names."]
         rows, y = _shares(result).values(), GRID_TOP + N * CELL[1] + 14
         parts = [svg.text(SHARE_LABEL, 34, "thin: if nothing were hidden", size=12, colour=style.QUIET), *rows]
     else:
