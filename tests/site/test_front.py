@@ -221,7 +221,7 @@ def test_what_was_moved_can_be_put_back(page):
     for value in ("4", "0.5"):
         handle.fill(value)
         assert page.evaluate(VALUE) == float(value)
-        page.get_by_role("button", name="put them back").click()
+        page.locator(".hero").get_by_role("button", name="Reset").click()
         assert page.evaluate(VALUE) == 3
         page.wait_for_function("document.querySelector('.hero [role=status]').textContent.includes('73 %')")
 

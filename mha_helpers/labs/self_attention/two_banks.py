@@ -6,7 +6,7 @@ from pathlib import Path
 import ipywidgets
 import numpy as np
 
-from live_pictures import chips, marks, style, svg
+from live_pictures import marks, style, svg
 from live_pictures.card import EDGE, Picture
 from live_pictures.controls import NAMED
 from live_pictures.options import Form, Script, StaticPage
@@ -149,8 +149,6 @@ def _plane(result, changes):
         yield svg.text(left - 13, y + 4, i, anchor="end", size=11, colour=style.QUIET)
     yield svg.text(right, bottom + 42, "water →", anchor="end", size=12, colour=style.QUIET)
     yield svg.text(left + 22, top - 16, "↑ money", size=12, colour=style.QUIET)
-    back = {entry(word, feature): value for word in START for feature, value in zip(FEATURES, START[word], strict=True)}
-    yield chips.button(left, bottom + 27, 132, "put them back", sets=back, name="put them back")
     for neighbour in SENTENCES:
         pull = svg.segment(0, 0, 0, 0, colour=style.tint(palette.HEADS[0], 0.35), width=9)
         yield marks.computed_part(pull, f"pull {neighbour}", changes)
