@@ -474,7 +474,8 @@ def test_a_position_dependent_function_is_noticed():
 def test_the_map_of_heads_shows_where_the_chosen_word_goes():
     lab, picture = labs.head_browser(), import_module("mha_helpers.labs.real_model.head_browser_picture")
     finds = lab.picture.value.partition('data-part="finds"')[2].partition("</g>")[0]
-    x, y = (start + k * size for start, k, size in zip((16, 46), (11, 5), picture.MAP_CELL, strict=True))
+    corner = picture.MAP_LEFT, picture.MAP_TOP
+    x, y = (start + k * size for start, k, size in zip(corner, (11, 5), picture.MAP_CELL, strict=True))
     word = rf'x="{x + picture.MAP_CELL[0] / 2:g}" y="{y + 16}"[^>]*>cat</text>'
     assert re.search(word, finds), "layer 5, head 11: from “it” to “cat”"
     lab.set(query=2)

@@ -18,11 +18,12 @@ SMALL, TINY = 12, 11  # font sizes
 WORDS, TITLE = MAX_WIDTH - PART, 34  # how wide the arcs with their words are, and how high the lines above them
 # The kinds of key that a head may rest on, in colours that say nothing but that they are different.
 KIND_COLOURS = dict(zip(runs.KINDS, palette.TOKENS, strict=False))
-MAP_CELL, MAP_LEFT, MAP_TOP = (27, 24), 16, 46
-BELOW, PARTS = 196, 168  # what stands under the map: how far down, and how high
+MAP_CELL, MAP_LEFT, MAP_TOP = (27, 24), 16, 60
+BELOW, PARTS = 210, 168  # what stands under the map: how far down, and how high
 PITCH = 18  # from bar to bar
 TWIN = 40  # of the random twin's weights, behind the others
 TURNS, BESIDE, MAX_CHANGE = (4, 122), 152, 0.1  # of a head knocked out: where the vectors begin, and what is like them
+LETTERS = 3  # of a word, in a cell of the map
 FOUND = 0.2  # of its weight: what a word attends to, on the map
 MARKS = {"##": "continues the word before it", "[UNK]": "stands for what is not in the model's vocabulary"}
 
@@ -148,8 +149,13 @@ def _labels(encoding):
 def _finds(result):
     """Write into the cells of heads without a label the word that the chosen one attends to most there."""
     tokens, query = result.tokens, result.query
-    legend = f"down: layers; across: heads; C: [CLS]; violet: for “{shortened(tokens[query])}”"
-    yield svg.text(0, 26, legend, size=TINY, colour=style.QUIET)
+    asks = shortened(tokens[query])
+    legend = (
+        "down: layers; across: heads; C: [CLS]; prev: one before",
+        f"violet: what “{asks}” attends to, its first {LETTERS} letters",
+    )
+    for k, line in enumerate(legend):
+        yield svg.text(0, 26 + 14 * k, line, size=TINY, colour=style.QUIET)
     for layer, head in np.ndindex(result.encoding.weights.shape[:2]):
         weights = _rounded(result.encoding.weights[layer, head])
         key = int(np.nan_to_num(weights[query], nan=0).argmax())
@@ -161,17 +167,26 @@ def _finds(result):
         fill = style.ramp((style.PAPER, palette.HEADS[0]))(weight)
         yield svg.box(x + 1, y + 1, MAP_CELL[0] - 2, MAP_CELL[1] - 2, fill=fill)
         yield svg.text(
-            x + MAP_CELL[0] / 2, y + 16, tokens[key][:3], anchor="middle", size=TINY, colour=style.text_colour(fill)
+            x + MAP_CELL[0] / 2,
+            y + 16,
+            tokens[key][:LETTERS],
+            anchor="middle",
+            size=TINY,
+            colour=style.text_colour(fill),
         )
 
 
 def _switches(result):
     """Draw what can be switched: the same head knocked out, and that of a model that was never trained."""
     y = BELOW + PARTS - 27
-    for k, (name, on) in enumerate((("knock out", result.knock_out), ("random twin", result.twin is not None))):
+    switches = (
+        ("knock out", result.knock_out, "Leave this head out: what becomes of the sentence?"),
+        ("random twin", result.twin is not None, "Beside it, the same head of a model that was never trained."),
+    )
+    for k, (name, on, tip) in enumerate(switches):
         x = 108 * k
         drawn = tick_box(x, y, name, on=bool(on))
-        yield marks.switch(drawn + svg.box(x, y + 1, 100, 24, fill="transparent"), name)
+        yield marks.switch(drawn + svg.box(x, y + 1, 100, 24, fill="transparent"), name, tip=tip)
 
 
 def _means(result):

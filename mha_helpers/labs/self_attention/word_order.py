@@ -136,7 +136,7 @@ def _rows(result):
         rows.append(_to_drag(row, result, i) if i < len(WORDS) else marks.part(row, "copy"))
     yield from rows
     y = TOP + 4 * ROW + 6
-    yield svg.text(LEFT, y + 18, "a word twice", size=12)
+    yield svg.text(LEFT, y + 18, "add again", size=12)
     copied = result.words[-1] if len(result.words) > len(WORDS) else NO_COPY
     for k, word in enumerate((NO_COPY, *WORDS)):
         drawn = chip(90 + k * 63, y, 60, word, chosen=word == copied)
