@@ -52,6 +52,8 @@ class Grid:
         Room for the row labels.
     corner : str, optional
         What rows and columns are.
+    name_size : float, optional
+        Of the labels and the corner.
     write : callable, optional
         From a number to what stands in its cell.
     hidden : ndarray of bool, optional
@@ -72,6 +74,7 @@ class Grid:
     cell: tuple = CELL
     label_width: float = LABEL
     corner: str = ""
+    name_size: float = style.MIN_SIZE
     write: object = written
     hidden: np.ndarray | None = None
     tip: object = None
@@ -181,12 +184,12 @@ def _labels(grid, left, y, header):
     if grid.title:
         yield svg.text(left, y - 5 - header, grid.title, bold=True, size=TEXT, colour=grid.colour)
     if grid.corner and grid.columns:
-        yield svg.text(left - 5, y - 4, grid.corner, anchor="end", size=11, colour=style.QUIET)
+        yield svg.text(left - 5, y - 4, grid.corner, anchor="end", size=grid.name_size, colour=style.QUIET)
     for j, label in enumerate(grid.columns):
-        yield svg.text(left + (j + 0.5) * width, y - 4, label, anchor="middle", size=11)
+        yield svg.text(left + (j + 0.5) * width, y - 4, label, anchor="middle", size=grid.name_size)
     for i, label in enumerate(grid.rows):
         chosen = any(row == i for row, _ in grid.marked)
-        yield svg.text(left - 5, y + (i + 0.5) * height + 4, label, anchor="end", size=11, bold=chosen)
+        yield svg.text(left - 5, y + (i + 0.5) * height + 4, label, anchor="end", size=grid.name_size, bold=chosen)
 
 
 def _frame(grid, left, y):

@@ -10,7 +10,7 @@ from live_pictures import style, svg
 from live_pictures.figure import Figure
 from live_pictures.style import number
 from mha_helpers.drawing import palette
-from mha_helpers.drawing.equation import HEADER, TITLE, Grid, draw_grid, is_nothing, sign, sign_width
+from mha_helpers.drawing.equation import HEADER, TEXT, TITLE, Grid, draw_grid, is_nothing, sign, sign_width
 
 MAX_WIDTH = 760  # pixels: where matrices side by side would be wider, they go on below
 GAP, MARGIN = 22, 6
@@ -175,7 +175,7 @@ def _cell(matrix):
     named = max((7.2 * len(label) for label in matrix.columns), default=0) + 6
     if n_columns <= 6:
         return max(46, named), 28
-    return max(40 if n_columns <= 9 else 34, named), 24
+    return max(40, named), 24
 
 
 def _grid(matrix, largest):
@@ -189,7 +189,7 @@ def _grid(matrix, largest):
     return Grid(
         matrix.values, matrix.title, colours, ink, matrix.rows, matrix.columns, bars=bars, cell=_cell(matrix),
         label_width=12 + 7.0 * max(map(len, labels), default=0), corner=matrix.corner if matrix.columns else "",
-        write=lambda value: "" if many and abs(value) < 0.005 else svg.short(value, matrix.decimals),
+        name_size=TEXT, write=lambda value: "" if many and abs(value) < 0.005 else svg.short(value, matrix.decimals),
         hidden=matrix.hidden,
     )  # fmt: skip
 

@@ -89,6 +89,11 @@ def test_numbers_and_words_are_never_too_small(figure):
     assert min(float(node.get("font-size")) for node in nodes(figure, "text")) >= style.MIN_SIZE
 
 
+def test_a_table_of_numbers_has_letters_of_12_pixels_all_over():
+    table = Matrix("Q", np.ones((2, 12)), "queries", ("it", "cat"), range(12))
+    assert {node.get("font-size") for node in nodes(figures.matrices(table), "text")} == {"12"}
+
+
 def test_everything_stands_inside_the_picture(figure):
     root = ElementTree.fromstring(figure.svg)
     width, height = float(root.get("width")), float(root.get("height"))
