@@ -93,16 +93,16 @@ def from_here(path: str) -> str:
     return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
 
 
-def first_wrong_line(
+def faulty_lines(
     function: Callable,
     arguments: Sequence,
     known: list[Known],
     *,
+    is_right: Callable[[Any], bool],
     options: dict | None = None,
-    is_right: Callable[[Any], bool] | None = None,
     subject: Subject = NO_SUBJECT,
-) -> Line | None:
-    """Return the line of the first statement whose result is wrong although what it was given was right.
+) -> FaultyLines:
+    """Return the line that is at fault, or those of which one is.
 
     Parameters
     ----------
@@ -112,45 +112,11 @@ def first_wrong_line(
         By position: what it is called with. It may write into them.
     known : list of Known
         The numbers that are right on the way: `intermediates.numbers_inside` reads them from a right function.
+    is_right : callable
+        Whether what it returns is right.
     options : dict, optional
         By name.
-    is_right : callable, optional
-        Whether what it returns is right. Unless given, it is right where it holds the numbers of the output.
     subject : Subject, optional
-
-    Returns
-    -------
-    Line or None
-        None wherever there is any doubt.
-
-    Examples
-    --------
-    >>> from function_judge.known_numbers import Known
-    >>> row = np.array([1.0, 4.0, 2.0, 8.0])
-    >>> known = [Known("sorted", np.sort(row), ("i",), rank=2, exact=True)]
-    >>> print(first_wrong_line(np.sort, [row], known))
-    None
-    """
-    found = faulty_lines(function, arguments, known, options=options, is_right=is_right, subject=subject)
-    is_known = len(found.lines) == 1 or found.first_is_right
-    return found.lines[-1] if is_known else None
-
-
-def faulty_lines(
-    function: Callable,
-    arguments: Sequence,
-    known: list[Known],
-    *,
-    options: dict | None = None,
-    is_right: Callable[[Any], bool] | None = None,
-    subject: Subject = NO_SUBJECT,
-) -> FaultyLines:
-    """Return the line that is at fault, or those of which one is.
-
-    Parameters
-    ----------
-    function, arguments, known, options, is_right, subject
-        As for `first_wrong_line`.
 
     Returns
     -------
@@ -168,7 +134,7 @@ def faulty_lines(
     with barred(), warnings.catch_warnings(), np.errstate(all="ignore"), contextlib.suppress(Exception, SystemExit):
         warnings.simplefilter("ignore")
         run(watch)
-        fault = find_fault(watch, run, is_right or watch.holds_the_output)
+        fault = find_fault(watch, run, is_right)
         return FaultyLines(tuple(map(line_at, fault.places)), fault.first_is_right)
     return FaultyLines()
 

@@ -165,11 +165,6 @@ class Watch:
         with traced(self._trace):
             return function(*arguments, **options)
 
-    def holds_the_output(self, returned: Any) -> bool:
-        """Tell whether what comes back holds the output's numbers, and apart from them only other stages'."""
-        statuses = [self.recognizer.look_at(array).status for _, array, _ in self.recognizer.leaves(returned)]
-        return OUTPUT in statuses and all(status in (OUTPUT, STAGE) for status in statuses)
-
     def times_called(self, code: CodeType) -> int:
         """Count the calls of one of somebody's functions."""
         return sum(call.frame.f_code is code for call in self._calls.values())

@@ -10,7 +10,7 @@ from answers import ANSWERS, EXERCISES
 from spelled import EACH_RIGHT, EACH_WRONG
 from typed_out import EACH_WRONG as EACH_TYPED_OUT
 
-from function_judge.lines import first_wrong_line
+from function_judge.lines import faulty_lines
 from function_judge.source import as_written
 from mha_helpers.attention import multi_head_attention as ours
 from mha_helpers.attention import scaled_dot_product_attention, softmax, split_heads
@@ -111,5 +111,5 @@ def test_no_right_answer_is_accused(name):
             options = {key: given.pop(key) for key in case.options}
             known, is_right = exercise.on_the_way(case), partial(exercise.is_right, case=case)
             asked = {"options": options, "is_right": is_right, "subject": exercise.subject}
-            line = first_wrong_line(function, list(given.values()), known, **asked)
-            assert line is None, (function, case.trait)
+            found = faulty_lines(function, list(given.values()), known, **asked)
+            assert not found.lines, (function, case.trait)

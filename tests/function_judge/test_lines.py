@@ -13,40 +13,34 @@ from function_judge.lines import (
     common,
     faulty_lines,
     first_written_line,
-    first_wrong_line,
     from_here,
     line_of_definition,
     line_of_error,
 )
 
 
-def line_of(function, **options):
-    asked = {"is_right": tables.run(function)[1], "subject": tables.TASK.subject, **options}
-    return first_wrong_line(function, [tables.CASE.copy()["table"]], tables.KNOWN, **asked)
+def lines_of(function):
+    asked = {"is_right": tables.run(function)[1], "subject": tables.TASK.subject}
+    return faulty_lines(function, [tables.CASE.copy()["table"]], tables.KNOWN, **asked)
 
 
 def test_it_is_the_faulty_line_of_the_file():
-    line = line_of(tables.spread_of_what_is_not_centred)
+    [line] = lines_of(tables.spread_of_what_is_not_centred).lines
     first = inspect.getsourcelines(tables.spread_of_what_is_not_centred)[1]
     assert line.text == "spread = np.sqrt((table**2).mean(axis=0))"
     assert (line.path, line.number) == (tables.__file__, first + 2)
     assert line.place.endswith(f"tables.py:{first + 2}")
 
 
-def test_without_another_test_it_is_right_where_it_holds_the_output():
-    assert line_of(tables.spread_of_what_is_not_centred, is_right=None).text.startswith("spread = ")
-    assert line_of(tables.standardized, is_right=None) is None
-
-
 def test_of_a_right_function_nothing_is_said():
-    assert line_of(tables.standardized) is None
+    assert not lines_of(tables.standardized).lines
 
 
 def test_what_stops_has_no_wrong_line():
     def stops(table):
         raise ValueError
 
-    assert line_of(stops) is None
+    assert not lines_of(stops).lines
 
 
 def test_it_may_be_between_two_lines():
@@ -54,13 +48,7 @@ def test_it_may_be_between_two_lines():
         centred = table - table.mean(axis=0)
         return centred
 
-    found = faulty_lines(
-        forgets_to_divide,
-        [tables.CASE.copy()["table"]],
-        tables.KNOWN,
-        is_right=tables.run(forgets_to_divide)[1],
-        subject=tables.TASK.subject,
-    )
+    found = lines_of(forgets_to_divide)
     assert [line.text for line in found.lines] == ["centred = table - table.mean(axis=0)", "return centred"]
     assert found.first_is_right
 

@@ -27,8 +27,6 @@ def test_a_right_function_gives_the_output():
     watch = tables.watched(tables.standardized)
     assert [node.status for node in watch.outputs] == [OUTPUT]
     assert statuses(watch) == {"centred": STAGE, "spread": STAGE}
-    assert watch.holds_the_output(tables.standardized(TABLE))
-    assert not watch.holds_the_output(TABLE * 2)
 
 
 def test_an_array_knows_what_it_was_made_of():
