@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from function_judge.clues import Clues, fits
+from function_judge.known_numbers import is_the_same
 from function_judge.recognition import RIGHT, SEVERAL, UNKNOWN, WRONG
 from function_judge.statements import Place, statements_of
 from function_judge.suspects import Suspect, is_part
@@ -58,18 +59,34 @@ class Doubts:
     def causes_at_the_end(self) -> Causes:
         """Return the statements of which one must be at fault where no repair of a variable helps.
 
-        Whoever returns a part of an argument may have cut out the wrong one.
+        A variable that comes back as it is may be what is wrong: whoever returns a part of an argument may have cut out
+        the wrong one, and right numbers may stand along other axes than are asked for. Nor need anything be wrong but
+        a condition under which the function would have come to an end before.
         """
         end = self.watch.ended
-        if end is None:
+        if end is None or self._leaves_a_number_unused(end.code):
             return {}
         causes = self._traced_back(end, [(self.watch.read_last, self.watch.last_numbers, end.code)], float("inf"))
-        cut = {
-            node.place
-            for name, node in self.watch.read_last
-            if name in end.statement.parts and node.seen.name in self.clues.arguments and not node.is_given
-        }
-        return causes | {place: set() for place in cut - {*causes}} if causes else {}
+        come_back = {node for name, node in self.watch.read_last if name in end.statement.parts and not node.is_given}
+        doubtful = {node.place for node in come_back if self._is_cut_out(node) or self._is_laid_out_otherwise(node)}
+        guards = (item for item in statements_of(end.code) if item.would_end_before(end.statement))
+        doubtful |= {end._replace(statement=guard) for guard in guards}
+        return causes | {place: set() for place in doubtful - {*causes}} if causes else {}
+
+    def _leaves_a_number_unused(self, code):
+        """Whether a number was computed that no statement uses: it is missing somewhere, and nobody can tell where."""
+        used = set(code.co_cellvars).union(*(statement.reads for statement in statements_of(code)))
+        unused = [change for change in self.watch.changes if change.place.code is code and change.name not in used]
+        return any(change.node is None and isinstance(change.value, float) for change in unused)
+
+    def _is_cut_out(self, node):
+        return node.seen.name in self.clues.arguments
+
+    def _is_laid_out_otherwise(self, node):
+        stages = [stage for stage in self.watch.known if stage.name == node.seen.name]
+        values = [self.watch.read(change.value) for change in self.watch.changes if change.node is node]
+        arrays = [value for value in values if value is not None] if stages else []
+        return any(not any(_is_just(array, stage) for stage in stages) for array in arrays)
 
     def is_certain(self, suspect: Suspect) -> bool:
         """Tell whether all that a statement reads is right, and no number before it could be wrong instead."""
@@ -136,6 +153,8 @@ class Doubts:
         """Return where what a statement reads was made, as far as it may be wrong; None where that can't be told."""
         # An idle statement may be what is wrong: it should have turned the variable into something.
         found = {idle for idle in self.watch.idle if idle.statement.stores & place.statement.reads}
+        makers = (item for item in statements_of(place.code) if item.wraps_a_function)
+        found |= {place._replace(statement=item) for item in makers if item.stores & place.statement.reads}
         for read, numbers, code in reads:
             if _aliases(code) & place.statement.reads:
                 return None  # what is written into an array shows under its other name, too
@@ -165,12 +184,15 @@ class Doubts:
         return found
 
     def _is_room_of_no_stage(self, node):
-        """Whether an array that is yet to be filled has the shape of no stage: np.zeros may be what is wrong."""
+        """Whether an array that is yet to be filled is like no stage: np.zeros, or its type, may be wrong."""
         if node.place is None or not node.place.statement.makes_room:
             return False
         stages = [stage.array for stage in self.watch.known]
         if self.watch.recognizer.is_exact:
-            return _without_ones(node.shape) not in [_without_ones(stage.shape) for stage in stages]
+            return not any(
+                _without_ones(node.shape) == _without_ones(stage.shape) and node.kind == stage.dtype.kind
+                for stage in stages
+            )
         return np.prod(node.shape) not in [stage.size for stage in stages]
 
     def _may_be_wrong(self, name, node, arguments):
@@ -185,6 +207,7 @@ class Doubts:
             or _is_renamed_argument(name, node, arguments)
             or (SEVERAL in node.seen.name and not node.is_given)  # several arrays, perhaps collected in a wrong order
             or self._is_argument_in_disguise(name, node)
+            or self._is_another_than_named(name, node)
             or self._is_collected_as_it_was(node)
         )
 
@@ -197,18 +220,28 @@ class Doubts:
         `products = row[:, None]`. With exact layouts a reshape is a step.
         """
         is_argument = node.seen.name in self.clues.arguments and not node.is_given and bool(name)
-        return is_argument and not self.watch.recognizer.is_exact and not fits(self.clues.hint_of(name), node.seen.name)
+        if not is_argument or fits(self.clues.hint_of(name), node.seen.name):
+            return False
+        shapes = [stage.array.shape for stage in self.watch.known if stage.name == node.seen.name]
+        return not self.watch.recognizer.is_exact or (node.shape in shapes and node.place.statement.is_a_step)
+
+    def _is_another_than_named(self, name, node):
+        """Whether a variable holds one stage under the name of another, as the second of two outputs may be."""
+        hint, names = self.clues.hint_of(name), self.subject.aliases
+        return hint in names and node.seen.name in names and not fits(hint, node.seen.name)
 
     def _is_collected_as_it_was(self, node):
         """Whether a loop collected parts of an argument: with the wrong slices they are parts of it just as well.
 
         What it takes one by one from the argument itself, as it was given, needs no slices.
         """
-        if node.place is None or node.seen.name not in self.clues.arguments:
+        if node.place is None:
             return False
-        statement = node.place.statement
-        takes_parts = isinstance(statement.node, ast.For) and not all(item.is_given for item in node.before)
-        return statement.in_loop or takes_parts
+        statement, is_of_arguments = node.place.statement, all(item.is_given for item in node.before)
+        if statement.collects_slices and is_of_arguments:
+            return True  # the answer itself may be an argument's numbers in another order
+        takes_parts = isinstance(statement.node, ast.For) and not is_of_arguments
+        return (statement.in_loop or takes_parts) and node.seen.name in self.clues.arguments
 
     # ---- what else could be wrong ------------------------------------------------------------
 
@@ -288,6 +321,10 @@ def _aliases(code):
 def _is_renamed_argument(name, node, arguments):
     """Whether a variable of another name holds an argument as it was: something may have been meant to happen to it."""
     return node.is_given and bool(name) and "." not in name and name not in arguments
+
+
+def _is_just(array, stage):
+    return array.shape == stage.array.shape and is_the_same(array, stage, np.zeros(array.shape, bool))
 
 
 def _without_ones(shape):

@@ -15,7 +15,7 @@ from function_judge.doubts import Doubts
 from function_judge.recognition import AUXILIARY, OUTPUT, TooMuchError
 from function_judge.repairs import Repairs
 from function_judge.statements import Place, statements_of
-from function_judge.suspects import Suspect, suspects_of
+from function_judge.suspects import Suspect, is_part, suspects_of
 from function_judge.trials import Trials
 from function_judge.watch import Node, Watch
 
@@ -145,8 +145,12 @@ class _Localiser:
         return places
 
     def among(self, causes, too_early=None):
-        """Return several statements of which one must be at fault, if they are few."""
-        places = {*causes} | ({too_early.place} if too_early is not None else set())
+        """Return several statements of which one must be at fault, if they are few.
+
+        What was meant otherwise is among them.
+        """
+        sources = {too_early.place} if too_early else {self.earliest_ambiguous_source(place) for place in causes}
+        places = {*causes} | (sources - {None})
         if len(places) > MAX_CAUSES:
             return Fault()
         return Fault(tuple(sorted(places, key=lambda place: place.statement.number)))
@@ -256,7 +260,7 @@ class _Localiser:
                 continue
             reached.add(node)
             nodes += node.before
-            if node.place.code is place.code and node.place != place:
+            if node.place != place and (node.place.code is place.code or is_part(node.place.code)):
                 sources.append(node)
         return min(sources, key=lambda node: node.order).place if sources else None
 

@@ -178,7 +178,7 @@ def _has_two_values(array, unfilled):
 
 
 def _fingerprint(array):
-    return array.shape, array.dtype.char, hash(array.tobytes())
+    return array.shape, array.dtype.kind, hash(array.tobytes())
 
 
 def _of_numbers(value):

@@ -68,10 +68,20 @@ class Statement:
 
         Where such a statement leaves a variable as it was (`x = x.swapaxes(1, 1)`), something else was meant.
         """
+        is_alias = isinstance(getattr(self.node, "value", None), ast.Name)
+        return self.stores & self.reads if is_alias or self.is_a_step else set()
+
+    @functools.cached_property
+    def is_a_step(self) -> bool:
+        """Whether it should make other numbers, or move them, and doesn't only copy them or change their type."""
         value = getattr(self.node, "value", None)
-        if isinstance(value, ast.Call) and getattr(value.func, "attr", "") in {*_MOVES, "where"}:
-            return self.stores & self.reads
-        return self.stores & self.reads if isinstance(value, (ast.Name, ast.BinOp)) else set()
+        moves = isinstance(value, ast.Call) and getattr(value.func, "attr", "") in {*_MOVES, "where"}
+        return moves or isinstance(value, ast.BinOp)
+
+    def would_end_before(self, end: "Statement") -> bool:
+        """Tell whether it is a condition under which the function returns, and not by the statement that did."""
+        last = self.node.body[-1] if isinstance(self.node, ast.If) else None
+        return isinstance(last, ast.Return) and not self.number <= end.number <= last.lineno
 
     @functools.cached_property
     def only_names(self) -> bool:
@@ -122,6 +132,18 @@ class Statement:
         return self.unpacks_a_shape and any(
             isinstance(part, ast.Starred) for target in targets for part in target.elts[1:]
         )
+
+    @functools.cached_property
+    def wraps_a_function(self) -> bool:
+        """Whether it makes something that calls a lambda: `np.vectorize` gives it single numbers."""
+        value = getattr(self.node, "value", None)
+        return isinstance(value, ast.Call) and any(isinstance(item, ast.Lambda) for item in value.args)
+
+    @functools.cached_property
+    def collects_slices(self) -> bool:
+        """Whether it makes a list of what an index takes out: `[table[:, i] for i in range(n)]`."""
+        value = getattr(self.node, "value", None)
+        return isinstance(value, ast.ListComp) and isinstance(value.elt, ast.Subscript)
 
     @functools.cached_property
     def counts(self) -> bool:

@@ -38,6 +38,8 @@ class Node:
     ----------
     seen : Seen
     shape : tuple of int
+    kind : str
+        Of its type: "f", "b".
     order : int
         How many others were there before it.
     place : Place or None
@@ -52,6 +54,7 @@ class Node:
 
     seen: Seen
     shape: tuple
+    kind: str
     order: int
     place: Place | None
     before: list
@@ -318,7 +321,8 @@ class Watch:
         is_plain = call is None or self._is_plain(value, call.place, before)
         seen = self._named_together(seen, found, value)
         made_at = None if call is None else call.place
-        node = Node(seen, fingerprints[0][0], len(self.all), made_at, before, is_plain, call is None)
+        shape, kind, _ = fingerprints[0]
+        node = Node(seen, shape, kind, len(self.all), made_at, before, is_plain, call is None)
         self._nodes[id(value)] = (value, fingerprints, node)  # the value itself, so that its id stays its own
         self.all.append(node)
         return node

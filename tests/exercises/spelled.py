@@ -696,5 +696,84 @@ def combine_in_no_round(heads):
     return combined
 
 
+# ---- where a line beside the faulty one was accused
+
+
+@wrong("attention_received")
+def received_by_a_wrong_condition(weights):
+    if weights.ndim > 3:  # here
+        return [received_by_a_wrong_condition(one) for one in weights]
+    return [sum(row[key] for row in weights) for key in range(weights.shape[-1])]
+
+
+@wrong("scaled_dot_product_attention")
+def attention_by_columns_without_a_sum(queries, keys, values, scale=None):
+    scale = queries.shape[-1] ** -0.5 if scale is None else scale
+    columns = [queries * keys[..., j : j + 1, :] * scale for j in range(keys.shape[-2])]  # here
+    scores = np.stack(columns, axis=-1)
+    weights = softmax(scores)
+    context = sum(weights[..., j, None] * values[..., j, None, :] for j in range(values.shape[-2]))
+    return context, weights
+
+
+@wrong("scaled_dot_product_attention")
+def attention_stacked_along_the_first_axis(queries, keys, values, scale=None):
+    def rows():
+        root = np.sqrt(queries.shape[-1])
+        for i in range(queries.shape[-2]):
+            scores = np.einsum("...d,...kd->...k", queries[..., i, :], keys)
+            yield softmax(scores / root if scale is None else scores * scale)
+
+    weights = np.stack(list(rows()))  # here
+    return np.matmul(weights, values), weights
+
+
+@wrong("causal_mask")
+def causal_in_an_array_of_numbers(n):
+    mask = np.zeros((n, n))  # here
+    for i in range(n):
+        for j in range(i + 1):
+            mask[i, j] = True
+    return mask
+
+
+@wrong("combine_heads")
+def combine_takes_the_wrong_axis(heads):
+    parts = [heads[:, :, i, ...] for i in range(heads.shape[-3])]  # here
+    return functools.reduce(lambda left, new: np.concatenate([left, new], axis=-1), parts)
+
+
+@wrong("folded_attention")
+def folded_heads_of_the_weights(queries, keys, values, n_heads):
+    batch = len(queries)
+    q, k, v = (np.concatenate(np.split(X, n_heads, axis=-1)) for X in (queries, keys, values))
+    _, context = scaled_dot_product_attention(q, k, v)  # here
+    return np.concatenate([context[i * batch : (i + 1) * batch] for i in range(n_heads)], axis=-1)
+
+
+@wrong("judge_step")
+def judge_by_number_after_number(printed, right, given, half_unit):
+    far = np.vectorize(lambda a, b: abs(a + b) > half_unit)  # here
+    wrong = far(printed, right).any(1)
+    return wrong, np.where(wrong, far(printed, given).any(1), False)
+
+
+@wrong("head_entropy")
+def entropy_from_uniform_without_its_factor(weights):
+    n_keys = weights.shape[-1]
+    ratios = np.where(weights > 0, weights, 1)  # here
+    return np.log(n_keys) - (weights * np.log(ratios)).sum(axis=-1).mean(axis=-1)
+
+
+@wrong("attention_gradients")
+def gradients_with_an_unused_scale(queries, keys, values, d_context, mask=None):
+    scale = queries.shape[-1] ** -0.5  # noqa: F841
+    _, weights = scaled_dot_product_attention(queries, keys, values, mask=mask)
+    d_weights = np.einsum("...qv,...kv->...qk", d_context, values)
+    through = weights * d_weights
+    d_scores = through - weights * through.sum(-1, keepdims=True)  # here
+    return d_scores @ keys, d_scores.swapaxes(-1, -2) @ queries, weights.swapaxes(-1, -2) @ d_context
+
+
 EACH_RIGHT = [(name, function) for name, group in RIGHT.items() for function in group]
 EACH_WRONG = [(name, function) for name, group in WRONG.items() for function in group]

@@ -102,6 +102,27 @@ def test_a_helper_that_is_called_once_is_named_beside_its_call():
     assert at_fault(halves_the_table) == ["return row / 2", "centred = halved(table - table.mean(axis=0))"]
 
 
+def test_a_condition_that_was_not_met_is_named_beside_the_end():
+    def ends_too_late(table):
+        if table.ndim > 2:
+            return table * 0
+        centred = table - table.mean(axis=0)
+        return centred * table.std(axis=0)
+
+    guard, end = at_fault(ends_too_late)
+    assert guard.startswith("if table.ndim > 2:")
+    assert end == "return centred * table.std(axis=0)"
+
+
+def test_nobody_can_tell_where_an_unused_number_is_missing():
+    def forgets_the_power(table):
+        power = 0.5  # noqa: F841
+        centred = table - table.mean(axis=0)
+        return centred / (centred**2).mean(axis=0)
+
+    assert at_fault(forgets_the_power) == []
+
+
 def test_many_statements_of_which_one_is_at_fault_are_not_named():
     def far_off(table):
         first = table + 1.5
