@@ -54,6 +54,8 @@ class Doubts:
             return {}
         reads = [(_read_for(change, suspect), change.call.numbers, change.place.code) for change in changes]
         causes = self._traced_back(suspect.place, reads, suspect.first)
+        if causes and _has_other_rounds_than_rows(suspect):
+            causes[suspect.place._replace(statement=suspect.place.statement.loop)] = set()
         return causes | {place: set() for place in self._calls_of_its_helper(suspect)} if causes else {}
 
     def causes_at_the_end(self) -> Causes:
@@ -166,13 +168,22 @@ class Doubts:
         return None if None in found else found - {place}
 
     def _set_to_odd_numbers(self, numbers, names):
-        """Return where those variables are set to numbers that may be wrong: computed, as the sum of a whole table."""
-        odd = {
-            name
-            for name in names.intersection(numbers)
-            if isinstance(numbers[name], (float, np.generic)) and not self.clues.is_harmless(numbers[name])
+        """Return where those variables are set to numbers that may be wrong: computed, as the sum of a whole table.
+
+        So may be None, in place of an array, and the condition under which it would have been another.
+        """
+        odd = {name for name in names.intersection(numbers) if self._is_odd(numbers[name])}
+        places = set().union(*(self._set_to_numbers.get(name, ()) for name in odd))
+        guards = {
+            place._replace(statement=item)
+            for place in places
+            for item in statements_of(place.code)
+            if item.would_set(odd)
         }
-        return set().union(*(self._set_to_numbers[name] for name in odd if name in self._set_to_numbers))
+        return places | guards
+
+    def _is_odd(self, number):
+        return number is None or (isinstance(number, (float, np.generic)) and not self.clues.is_harmless(number))
 
     @functools.cached_property
     def _set_to_numbers(self):
@@ -228,7 +239,15 @@ class Doubts:
     def _is_another_than_named(self, name, node):
         """Whether a variable holds one stage under the name of another, as the second of two outputs may be."""
         hint, names = self.clues.hint_of(name), self.subject.aliases
-        return hint in names and node.seen.name in names and not fits(hint, node.seen.name)
+        is_another = hint in names and node.seen.name in names and not fits(hint, node.seen.name)
+        return is_another and hint not in self._held_under_their_names  # then the name may be used again
+
+    @functools.cached_property
+    def _held_under_their_names(self):
+        held = [
+            (self.clues.hint_of(change.name), change.node.seen.name) for change in self.watch.changes if change.node
+        ]
+        return {stage for hint, stage in held if fits(hint, stage)}
 
     def _is_collected_as_it_was(self, node):
         """Whether a loop collected parts of an argument: with the wrong slices they are parts of it just as well.
@@ -237,10 +256,10 @@ class Doubts:
         """
         if node.place is None:
             return False
-        statement, is_of_arguments = node.place.statement, all(item.is_given for item in node.before)
-        if statement.collects_slices and is_of_arguments:
+        statement = node.place.statement
+        if _is_taken_from_arguments(node):
             return True  # the answer itself may be an argument's numbers in another order
-        takes_parts = isinstance(statement.node, ast.For) and not is_of_arguments
+        takes_parts = isinstance(statement.node, ast.For) and not all(item.is_given for item in node.before)
         return (statement.in_loop or takes_parts) and node.seen.name in self.clues.arguments
 
     # ---- what else could be wrong ------------------------------------------------------------
@@ -321,6 +340,20 @@ def _aliases(code):
 def _is_renamed_argument(name, node, arguments):
     """Whether a variable of another name holds an argument as it was: something may have been meant to happen to it."""
     return node.is_given and bool(name) and "." not in name and name not in arguments
+
+
+def _has_other_rounds_than_rows(suspect):
+    """Whether a loop that fills an array row by row runs too often, or not often enough."""
+    shape = np.shape(suspect.changes[0].value)
+    return suspect.place.statement.fills_rows and bool(shape) and len(suspect.changes) != shape[0]
+
+
+def _is_taken_from_arguments(node):
+    """Whether a list was collected from arguments alone: by an index, or by going through them."""
+    return node.place.statement.collects_slices and all(
+        item.is_given or item.place == node.place or isinstance(item.place.statement.node, ast.For)
+        for item in node.before
+    )
 
 
 def _is_just(array, stage):

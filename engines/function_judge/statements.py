@@ -23,14 +23,15 @@ class Statement:
     Parameters
     ----------
     node : ast.stmt
-    in_loop : bool
+    loop : Statement or None
+        The innermost one around it.
     in_if : bool
         Whether it runs in some rounds of a loop only.
     """
 
-    def __init__(self, node: ast.stmt, in_loop: bool, in_if: bool = False) -> None:
+    def __init__(self, node: ast.stmt, loop: "Statement | None" = None, in_if: bool = False) -> None:
         self.node: Any = node  # of whichever kind
-        self.in_loop, self.in_if = in_loop, in_if
+        self.loop, self.in_loop, self.in_if = loop, loop is not None, in_if
         self.number = node.lineno
 
     @functools.cached_property
@@ -107,6 +108,20 @@ class Statement:
         return is_part and names <= {"np", "math", "float"}
 
     @functools.cached_property
+    def fills_rows(self) -> bool:
+        """Whether it writes into one row of an array in each round of a loop: `row[i] = ...`, `row[i, :] = ...`."""
+        rounds = getattr(getattr(self.loop, "node", None), "target", None)
+        targets = [item for item in getattr(self.node, "targets", []) if isinstance(item, ast.Subscript)]
+        firsts = [item.slice.elts[0] if isinstance(item.slice, ast.Tuple) else item.slice for item in targets]
+        return isinstance(rounds, ast.Name) and rounds.id in [getattr(first, "id", None) for first in firsts]
+
+    def would_set(self, names: set[str]) -> bool:
+        """Tell whether it is a condition under which one of some variables gets another value."""
+        inside = ast.walk(self.node) if isinstance(self.node, ast.If) else ()
+        stored = {item.id for item in inside if isinstance(item, ast.Name) and isinstance(item.ctx, ast.Store)}
+        return bool(stored & names)
+
+    @functools.cached_property
     def is_alias(self) -> bool:
         """Whether it only gives another name to what has one.
 
@@ -141,8 +156,10 @@ class Statement:
 
     @functools.cached_property
     def collects_slices(self) -> bool:
-        """Whether it makes a list of what an index takes out: `[table[:, i] for i in range(n)]`."""
+        """Whether it collects what an index or a loop takes out: `[table[:, i] for i in rows]`, `rows.append(row)`."""
         value = getattr(self.node, "value", None)
+        if isinstance(value, ast.Call) and getattr(value.func, "attr", "") == "append":
+            return isinstance(value.args[0], (ast.Name, ast.Subscript))
         return isinstance(value, ast.ListComp) and isinstance(value.elt, ast.Subscript)
 
     @functools.cached_property
@@ -232,24 +249,24 @@ def _statements(path, source):
     """Return by line the innermost statement that it belongs to."""
     found = {}
 
-    def visit(node, in_loop, in_if=False):
+    def visit(node, loop=None, in_if=False):
         if isinstance(node, ast.stmt):
-            statement = Statement(node, in_loop, in_if)
+            statement = Statement(node, loop, in_if)
             body = getattr(node, "body", None) or getattr(node, "cases", None)
             last = body[0].lineno - 1 if body and hasattr(body[0], "lineno") else node.end_lineno
             # A decorated function's code begins at its first decorator.
             first = min(item.lineno for item in (node, *getattr(node, "decorator_list", ())))
             for line in range(first, max(last, node.lineno) + 1):
                 found[line] = statement
-        inside = in_loop or isinstance(node, (ast.For, ast.While))
-        asked = inside and (in_if or isinstance(node, ast.If))
+        inside = statement if isinstance(node, (ast.For, ast.While)) else loop
+        asked = inside is not None and (in_if or isinstance(node, ast.If))
         if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):  # its rounds are calls of its own
-            inside = asked = False
+            inside, asked = None, False
         for child in ast.iter_child_nodes(node):
             visit(child, inside, asked)
 
     try:
-        visit(ast.parse(source), False)
+        visit(ast.parse(source))
     except (SyntaxError, ValueError, RecursionError):  # cells with magics, files that have changed
         return {}
     return found

@@ -254,7 +254,7 @@ class Watch:
             self._clear(call)
         changed = {}
         for name, value in _variables(call.frame):
-            if is_number(value) and call.numbers.get(name) is not value:
+            if (value is None or is_number(value)) and call.numbers.get(name, call) is not value:
                 self._note_number(call, name, value)
                 continue
             fingerprints = self._contents_of(value)

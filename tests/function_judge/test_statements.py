@@ -9,7 +9,7 @@ from function_judge.statements import Statement, lines_that_set, n_statements, s
 
 
 def statement(text, in_loop=False):
-    return Statement(ast.parse(text).body[0], in_loop)
+    return Statement(ast.parse(text).body[0], Statement(ast.parse("while True: pass").body[0]) if in_loop else None)
 
 
 def cell(path, text):
@@ -50,6 +50,13 @@ def test_what_it_reads_the_numbers_of_and_what_it_stores(text, reads, stores):
         ("counts", ["i = np.arange(n)[:, None]", "i = np.arange(n).reshape(-1)"], ["i = np.arange(1, n)", "i = n"]),
         ("makes_room", ["room = np.zeros(3)", "room = np.empty_like(row)"], ["room = np.eye(3)"]),
         ("leaves_garbage", ["room = np.empty(3)"], ["room = np.zeros(3)"]),
+        ("is_a_step", ["row = row.swapaxes(0, 1)", "row = other * 2"], ["row = np.asarray(other)", "row = other"]),
+        ("wraps_a_function", ["f = np.vectorize(lambda x: x)"], ["f = lambda x: x", "row = f(other)"]),
+        (
+            "collects_slices",
+            ["rows = [a[i] for i in b]", "rows.append(row)"],
+            ["rows = [f(i) for i in b]", "row = a"],
+        ),
         ("stores_a_constant", ["row[i:] = 0", "row[i] = -np.inf"], ["row[i] = row[0]", "row = 0"]),
     ],
 )
@@ -63,6 +70,28 @@ def test_what_should_turn_a_variable_into_something_else():
     assert statement("row = row.swapaxes(0, 1)").turns == {"row"}
     assert statement("row = row * 1").turns == {"row"}
     assert statement("row = other.T").turns == statement("row = f(row)").turns == set()
+
+
+def test_conditions_that_might_have_been_met():
+    text = "if n > 2:\n    row = table\n    return row"
+    [guard, end] = ast.parse(f"{text}\nreturn table").body
+    assert Statement(guard).would_end_before(Statement(end))
+    assert not Statement(guard).would_end_before(Statement(guard.body[-1]))
+    assert Statement(guard).would_set({"row", "other"})
+    assert not Statement(guard).would_set({"table"})
+    assert not Statement(end).would_end_before(Statement(guard))
+
+
+def test_one_row_is_filled_in_each_round():
+    loop = ast.parse("for i in range(n): pass").body[0]
+
+    def fills(text):
+        return Statement(ast.parse(text).body[0], Statement(loop)).fills_rows
+
+    assert fills("rows[i] = row")
+    assert fills("rows[i, :] = row")
+    assert not fills("rows[:, i] = row")
+    assert not statement("rows[i] = row").fills_rows
 
 
 def test_adding_up_happens_in_loops():
