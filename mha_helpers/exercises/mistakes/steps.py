@@ -39,6 +39,10 @@ def zero_where_hidden(weights, mask):
     return np.where(mask, weights, 0)
 
 
+def empty_rows_cleared(weights, mask):
+    return weights * mask.any(axis=-1, keepdims=True)
+
+
 def as_they_are(weights, mask):
     return weights
 

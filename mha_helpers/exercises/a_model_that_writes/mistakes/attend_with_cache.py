@@ -237,7 +237,7 @@ def cache_new_first(old, new):
 
 
 @_joining
-@also(axis=(-1, -3))
+@also(axis=(-1, -3, 2))
 def cache_wrong_axis(old, new, axis=1):
     """You put old and new together along the wrong axis. The keys are (..., n_heads, n_tokens, d_head): more tokens are
     more rows, axis=-2. (Counted from the front, a batch makes it another axis.)"""

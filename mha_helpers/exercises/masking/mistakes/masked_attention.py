@@ -11,6 +11,7 @@ from mha_helpers.exercises.mistakes.steps import (
     added,
     as_they_are,
     attention_with,
+    empty_rows_cleared,
     exp_shares,
     normalised,
     replaced_by,
@@ -59,10 +60,6 @@ def _unhidden(scores, mask):
 _after_softmax = maker(lambda clear: attention_with(clear=clear, hide=_unhidden))
 
 
-def _empty_rows_cleared(weights, mask):
-    return weights * mask.any(axis=-1, keepdims=True)
-
-
 def _past(queries, keys):
     return np.tri(queries.shape[-2], keys.shape[-2], dtype=bool)
 
@@ -109,7 +106,7 @@ def mask_inverted(mask):
     return ~mask
 
 
-@also(attention_with(hide=np.multiply, clear=zero_where_hidden))
+@also(*(attention_with(hide=np.multiply, clear=clear) for clear in (zero_where_hidden, empty_rows_cleared)))
 @_hiding
 def mask_score_zero(scores, mask):
     """You set hidden scores to 0. But e^0 is 1, not 0: a hidden key still gets weight, often more than a visible one. A
@@ -186,8 +183,9 @@ MASK_TINY_NUMBER = Mistake(
         *(
             attention_with(hide=replaced_by(number), clear=clear)
             for number in (-1e9, -1e4, -100.0)
-            for clear in (zero_where_hidden, _empty_rows_cleared)
+            for clear in (zero_where_hidden, empty_rows_cleared)
         ),
+        *(attention_with(hide=replaced_by(number), clear=empty_rows_cleared) for number in (-20.0, -1e-9)),
         *(
             attention_with(hide=hide(number))
             for hide in (replaced_by, added)
@@ -247,7 +245,7 @@ def mask_renormalised_safely(weights, mask):
     return weights * mask / np.where(total == 0, 1, total)
 
 
-@also(attention_with(hide=np.add, clear=zero_where_hidden))
+@also(*(attention_with(hide=np.add, clear=clear) for clear in (zero_where_hidden, empty_rows_cleared)))
 @_hiding
 def mask_added_boolean(scores, mask):
     """scores + mask adds 1 or 0, and hides nothing. Choose between two: np.where(mask, scores, -np.inf). And give zeros

@@ -5,7 +5,14 @@ import numpy as np
 from function_judge.catalogue import Mistake
 from mha_helpers.exercises.masking.mistakes import masked_attention
 from mha_helpers.exercises.mistakes.catalogue import also, maker, mistakes_in
-from mha_helpers.exercises.mistakes.steps import as_they_are, attention_with, normalised, replaced_by, zero_where_hidden
+from mha_helpers.exercises.mistakes.steps import (
+    as_they_are,
+    attention_with,
+    empty_rows_cleared,
+    normalised,
+    replaced_by,
+    zero_where_hidden,
+)
 
 
 def mend_masked_attention(queries, keys, values, mask):
@@ -41,7 +48,10 @@ SOFTMAX_NO_MAX = Mistake(
 )
 
 
-@maker(lambda hide: attention_with(hide=hide, clear=zero_where_hidden))
+@maker(
+    lambda hide: attention_with(hide=hide, clear=zero_where_hidden),
+    lambda hide: attention_with(hide=hide, clear=empty_rows_cleared),
+)
 @also(number=(-1e4, -1e9))
 def mask_tiny_number(scores, mask, number=-100):
     """A row that sees nothing gets zeros now. But scores can still lie below the number that you hide with, however low

@@ -52,6 +52,14 @@ def _columns_turned(heads, W_O):
     return _each(heads, lambda i: heads[..., i, :, :] @ W_O[:, i * d_head : (i + 1) * d_head].T)
 
 
+def contributions_output_cut(heads, W_O):
+    """You cut the finished output into heads. But each of its numbers is a sum over all heads already. Let each head
+    meet its own rows of W_O: head i has i * d_head to (i + 1) * d_head."""
+    output = _whole(heads, W_O)
+    owner = np.arange(output.shape[-1]) // (output.shape[-1] // heads.shape[-3])
+    return _each(heads, lambda head: np.where(owner == head, output, 0))
+
+
 @also(lambda heads, W_O: heads @ W_O[-heads.shape[-1] :])
 def contributions_same_block(heads, W_O):
     """You send every head through the same rows of W_O. Head i has its own: i * d_head to (i + 1) * d_head."""

@@ -9,8 +9,12 @@ from mha_helpers.exercises.mistakes.catalogue import also
 from mha_helpers.exercises.mistakes.steps import exp_shares, normalised
 
 
+def _shifted(scores, axis=-1, keepdims=True):
+    return scores - scores.max(axis=axis, keepdims=keepdims)
+
+
 def _powers(scores, axis=-1, keepdims=True):
-    return np.exp(scores - scores.max(axis=axis, keepdims=keepdims))
+    return np.exp(_shifted(scores, axis, keepdims))
 
 
 def _loop_without_max(scores):
@@ -141,6 +145,7 @@ def softmax_not_normalised(scores):
     lambda scores: np.exp(scores / scores.sum()),
     lambda scores: np.exp(scores / np.exp(scores).sum(axis=-1, keepdims=True)),
     lambda scores: np.exp(scores / np.exp(scores).sum()),
+    lambda scores: np.exp(_shifted(scores) / np.exp(_shifted(scores)).sum(axis=-1, keepdims=True)),
 )
 def softmax_divided_inside(scores):
     """A bracket closes in the wrong place: you divide the scores, inside exp. Take exp first, and divide its results by

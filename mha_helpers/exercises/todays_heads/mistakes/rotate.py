@@ -194,6 +194,7 @@ def rope_one_angle(X, start=0):
     _other_angles(exponent=lambda pair, d: 2.0 * pair),
     _other_angles(exponent=lambda pair, d: -2 * pair / d),
     _other_angles(exponent=lambda pair, d: 2 * (pair + 1) / d),
+    _other_angles(exponent=lambda pair, d: (2 * pair + 1) / d),
     _other_angles(exponent=lambda pair, d: pair / max(d // 2 - 1, 1)),
     _other_angles(base=1_000.0),
     _other_angles(base=500_000.0),
