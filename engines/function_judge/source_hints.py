@@ -17,6 +17,7 @@ import numpy as np
 
 from function_judge.returned import ONE_LIST
 from function_judge.source import code_of, global_names, shortened, source_of
+from function_judge.statements import statement_at
 
 # What returns a new array, or a view, and leaves the one that it is given as it was.
 _RETURN_ANOTHER = {
@@ -392,3 +393,23 @@ def _may_run_later(line, definition, name):
 
 def _place(node):
     return node.lineno, node.col_offset
+
+
+def names_of_a_shape(path: str, line: int) -> list[str]:
+    """Return the names that a line gives to the sizes of a shape, `batch, n, d = X.shape`, where none is starred.
+
+    Parameters
+    ----------
+    path : str
+    line : int
+
+    Returns
+    -------
+    list of str
+        Empty of any other line.
+    """
+    statement = statement_at(path, line)
+    if statement is None or not statement.unpacks_a_shape:
+        return []
+    parts = statement.node.targets[0].elts
+    return [part.id for part in parts] if all(isinstance(part, ast.Name) for part in parts) else []

@@ -467,6 +467,23 @@ def one_without_conditions(answer: Answer) -> Verdict | None:
     return answer.named(mistake.slug, mistake.message, beside_it, answer.idle_line[1])
 
 
+def fixed_number_of_axes(answer: Answer) -> Verdict | None:
+    """It takes a shape apart into as many names as there are axes in one of the cases."""
+    error = answer.failing.actual.error
+    stop = line_of_error(error, answer.function) if isinstance(error, ValueError) else None
+    if stop is None or "values to unpack" not in str(error) or "got 1)" in str(error):  # a row has no axis but its own
+        return None
+    names = source_hints.names_of_a_shape(stop.path, stop.number)
+    if not names:
+        return None
+    sentence = (
+        f"It fits one number of axes only: `{stop.text}` takes no more and no fewer. Of a batch there may be one in "
+        f"front, or more, or none: `*batch, {', '.join(names[-2:])} = ...shape` takes them all. Keep them in every "
+        "reshape, (*batch, ...), and count the other axes from the end."
+    )
+    return answer.named("fixed-axes", sentence)
+
+
 def idle_line(answer: Answer) -> Verdict | None:
     slug, sentence = answer.idle_line
     return answer.named(slug, sentence) if slug else None
@@ -521,6 +538,7 @@ EXPLAINERS_OF_WRONG = (
     known_mistake,
     known_in_part,
     one_without_conditions,
+    fixed_number_of_axes,
     idle_line,
     zero_times_infinity,
     wrong_only_there,

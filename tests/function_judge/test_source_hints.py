@@ -2,11 +2,14 @@
 
 # ruff: noqa: F841, B015  (that is what they are about)
 
+import linecache
+
 import numpy as np
 import pytest
 
 from function_judge.source_hints import (
     certain_cause,
+    names_of_a_shape,
     never_used,
     no_return,
     overwritten,
@@ -245,3 +248,9 @@ def test_why_something_is_none():
     assert why_none(shown).startswith("print only shows something")
     assert why_none(sometimes).startswith("is its `return` inside an `if`")
     assert why_none(forgets) == "is the `return` line missing?"
+
+
+def test_the_names_of_all_sizes_of_a_shape():
+    text = "b, n, d = X.shape\n*batch, n, d = X.shape\nb, n, d = sizes\n"
+    linecache.cache["<sizes>"] = (len(text), None, text.splitlines(keepends=True), "<sizes>")
+    assert [names_of_a_shape("<sizes>", line) for line in (1, 2, 3, 4)] == [["b", "n", "d"], [], [], []]
