@@ -149,6 +149,12 @@ class Statement:
         )
 
     @functools.cached_property
+    def is_nothing(self) -> bool:
+        """Whether it gives a variable no value yet: `mask = None`."""
+        value = getattr(self.node, "value", self.node)
+        return isinstance(value, ast.Constant) and value.value is None
+
+    @functools.cached_property
     def wraps_a_function(self) -> bool:
         """Whether it makes something that calls a lambda: `np.vectorize` gives it single numbers."""
         value = getattr(self.node, "value", None)

@@ -254,7 +254,7 @@ class Watch:
             self._clear(call)
         changed = {}
         for name, value in _variables(call.frame):
-            if (value is None or is_number(value)) and call.numbers.get(name, call) is not value:
+            if (_is_none_by_choice(call, value) or is_number(value)) and call.numbers.get(name, call) is not value:
                 self._note_number(call, name, value)
                 continue
             fingerprints = self._contents_of(value)
@@ -347,6 +347,11 @@ class Watch:
         names = call.statement.reads if call.statement is not None else ()
         held = [(name, node) for name in sorted(names) if (node := call.node_of(name)) is not None]
         return held + [("", node) for node in call.returned]
+
+
+def _is_none_by_choice(call, value):
+    """Whether a variable was set to None in so many words; what is None as an argument was isn't the function's."""
+    return value is None and call.statement is not None and call.statement.is_nothing
 
 
 def _as_argument(seen):

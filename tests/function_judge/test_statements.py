@@ -51,6 +51,7 @@ def test_what_it_reads_the_numbers_of_and_what_it_stores(text, reads, stores):
         ("makes_room", ["room = np.zeros(3)", "room = np.empty_like(row)"], ["room = np.eye(3)"]),
         ("leaves_garbage", ["room = np.empty(3)"], ["room = np.zeros(3)"]),
         ("is_a_step", ["row = row.swapaxes(0, 1)", "row = other * 2"], ["row = np.asarray(other)", "row = other"]),
+        ("is_nothing", ["row = None"], ["row = other if n else None", "row = 0", "return"]),
         ("wraps_a_function", ["f = np.vectorize(lambda x: x)"], ["f = lambda x: x", "row = f(other)"]),
         (
             "collects_slices",
