@@ -86,7 +86,7 @@ class _Localiser:
         too_early, before = None, {}
         for suspect, repair in self.repaired():
             causes = self.causes(suspect, repair)
-            if not causes or self.is_left_unfinished(suspect):
+            if not causes or self.are_left_unfinished({change.name for change in suspect.changes}, suspect.place.code):
                 return Fault()
             is_certain = [*causes] == [suspect.place] and not before
             if suspect.is_wrong and not (is_certain and self.is_used_the_other_way(suspect)):
@@ -114,13 +114,11 @@ class _Localiser:
             return causes | {place: {suspect.place} for place in users}
         return causes
 
-    def is_left_unfinished(self, suspect):
-        """Whether a loop that should go on with a variable has no rounds: `for i in range(n, 1)` never runs."""
+    def are_left_unfinished(self, names, code):
+        """Whether a loop that should go on with some variables has no rounds: `for i in range(n, 1)` never runs."""
         ran = {change.place.statement for change in self.watch.changes}
-        names = {change.name for change in suspect.changes}
         return any(
-            statement.in_loop and statement not in ran and statement.stores & names
-            for statement in statements_of(suspect.place.code)
+            statement.in_loop and statement not in ran and statement.stores & names for statement in statements_of(code)
         )
 
     def is_the_output(self, repair):
@@ -172,7 +170,7 @@ class _Localiser:
         end = self.watch.ended
         if too_early is not None and self.is_returned(too_early):
             return Fault((too_early.place, end), first_is_right=True)
-        if end is None or not self.watch.read_last:
+        if end is None or not self.watch.read_last or self.are_left_unfinished(end.statement.reads, end.code):
             return Fault()
         causes = self.doubts.causes_at_the_end()
         if not causes:
