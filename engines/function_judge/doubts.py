@@ -54,8 +54,9 @@ class Doubts:
             return {}
         reads = [(_read_for(change, suspect), change.call.numbers, change.place.code) for change in changes]
         causes = self._traced_back(suspect.place, reads, suspect.first)
-        if causes and _has_other_rounds_than_rows(suspect):
-            causes[suspect.place._replace(statement=suspect.place.statement.loop)] = set()
+        loop = _loop_of_other_rounds_than_rows(suspect)
+        if causes and loop is not None:
+            causes[suspect.place._replace(statement=loop)] = set()
         return causes | {place: set() for place in self._calls_of_its_helper(suspect)} if causes else {}
 
     def causes_at_the_end(self) -> Causes:
@@ -342,10 +343,10 @@ def _is_renamed_argument(name, node, arguments):
     return node.is_given and bool(name) and "." not in name and name not in arguments
 
 
-def _has_other_rounds_than_rows(suspect):
-    """Whether a loop that fills an array row by row runs too often, or not often enough."""
-    shape = np.shape(suspect.changes[0].value)
-    return suspect.place.statement.fills_rows and bool(shape) and len(suspect.changes) != shape[0]
+def _loop_of_other_rounds_than_rows(suspect):
+    """Return the loop that fills an array row by row and runs too often, or not often enough; None of any other."""
+    shape, statement = np.shape(suspect.changes[0].value), suspect.place.statement
+    return statement.loop if statement.fills_rows and shape and len(suspect.changes) != shape[0] else None
 
 
 def _is_taken_from_arguments(node):
