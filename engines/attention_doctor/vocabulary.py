@@ -101,6 +101,7 @@ MASKS_OF_PAIRS_FIRST = {"att": 0, "amask": 1, "src": 3, "": 2}
 # PyTorch's masks of tokens, in which what is True is hidden; its masks of pairs have both meanings.
 TRUE_HIDES = {"keypaddingmask", "srckeypaddingmask", "tgtkeypaddingmask", "memorykeypaddingmask"}
 OF_KEYS = re.compile("key|kv|enc|mem|context|ctx|cross|cond")  # what such a mask hides is never a query
+OF_HEADS = re.compile("headmask")  # Hugging Face: which heads count
 CONTEXT_BESIDE_X = "c"  # VITS: forward(x, c)
 IMAGE_SIDES = {"h": "height", "w": "width"}  # PVT, SegFormer: tokens are the pixels of a map of H by W
 ASKS_FOR_KEYS = {"query", "queries", "q", "value", "values", "v"}  # beside one of these, `key` is no random key

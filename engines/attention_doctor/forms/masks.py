@@ -266,7 +266,7 @@ RENORMALISED = Rule("", "weights masked and divided by what is left of them", _u
 CAUSAL_IGNORED = Rule("causal-ignored", "not causal, though asked to be", lambda allowed: None, _hide)
 
 
-def hiding(mask=RIGHT_RULE, flag=RIGHT_RULE, *, always=None, join=None, slug=None, text=None):
+def hiding(mask=RIGHT_RULE, flag=RIGHT_RULE, *, always=None, within=False, join=None, slug=None, text=None):
     """Return the form of the step `hide` with these rules.
 
     Parameters
@@ -275,6 +275,8 @@ def hiding(mask=RIGHT_RULE, flag=RIGHT_RULE, *, always=None, join=None, slug=Non
         For the mask that is given, and for the causal flag.
     always : Rule, optional
         A causal rule that holds in every call, whatever the flag says.
+    within : bool, optional
+        Whether that rule holds among the tokens of one sequence alone, and all of another sequence is seen.
     join : callable, optional
         Joins (mask, causal) where both are given; both hold unless given.
     """
@@ -283,7 +285,8 @@ def hiding(mask=RIGHT_RULE, flag=RIGHT_RULE, *, always=None, join=None, slug=Non
         scores, queries, keys, values = inputs
         below = np.broadcast_to(causal(*scores.shape[-2:]), scores.shape)
         asked = None if case.allowed is None else np.broadcast_to(case.allowed, scores.shape)
-        steps = [(always or flag, below)] if always or case.is_causal else []
+        holds = always if not within or case.context is case.X else None
+        steps = [(holds or flag, below)] if holds or case.is_causal else []
         steps += [(mask, asked)] if asked is not None else []
         if join and len(steps) == 2:
             steps = [(RIGHT_RULE, join(steps[1][1], steps[0][1]))]
@@ -320,6 +323,10 @@ JOINS = [
 
 NOT_CAUSAL = hiding()
 ALWAYS_CAUSAL = hiding(always=RIGHT_RULE, slug="", text="hidden scores become −inf (always causal)")
+CAUSAL_WITHIN = hiding(
+    always=RIGHT_RULE, within=True, slug="", text="hidden scores become −inf (causal within one sequence)"
+)
+CAUSAL = (ALWAYS_CAUSAL, CAUSAL_WITHIN)
 COMMON_BUILT_IN = (  # tried first, where code is always causal
     "causal-off-by-one",
     "causal-strict",

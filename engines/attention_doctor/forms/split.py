@@ -66,12 +66,18 @@ def _count_for_width(case, qkv):
     return tuple(cut(item, qkv[0].shape[-1] // case.n_heads) for item in qkv)
 
 
-def _tiled(case, qkv):
-    times = case.n_heads // case.n_kv_heads
-    queries, keys, values = qkv
-    return cut(queries, case.n_heads), *(
-        np.tile(cut(item, case.n_kv_heads), (1, times, 1, 1)) for item in (keys, values)
-    )
+def _tiled(some):
+    """Heads of keys, of values or of both repeated in the wrong order."""
+
+    def run(case, qkv):
+        times = case.n_heads // case.n_kv_heads
+        queries, *shared = qkv
+        return cut(queries, case.n_heads), *(
+            np.tile(heads, (1, times, 1, 1)) if letter in some else np.repeat(heads, times, axis=1)
+            for letter, heads in zip("KV", (cut(item, case.n_kv_heads) for item in shared), strict=True)
+        )
+
+    return run
 
 
 def _which(some):
@@ -111,7 +117,9 @@ SPLIT = [
             ),
             ("mha-no-split", _whole, "one head over all features"),
             ("split-width-for-count", _count_for_width, "d_head heads of width n_heads"),
-            ("kv-heads-tiled", _tiled, "key heads repeated as 0, 1, 0, 1 and not 0, 0, 1, 1"),
+            ("kv-heads-tiled", _tiled("KV"), "key heads repeated as 0, 1, 0, 1 and not 0, 0, 1, 1"),
+            ("kv-heads-tiled", _tiled("K"), "heads of keys repeated as 0, 1, 0, 1, and those of values as 0, 0, 1, 1"),
+            ("kv-heads-tiled", _tiled("V"), "heads of values repeated as 0, 1, 0, 1, and those of keys as 0, 0, 1, 1"),
         )
     ),
 ]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from attention_doctor.equation.stages import RIGHT, STEPS
-from attention_doctor.forms.masks import ALWAYS_CAUSAL
+from attention_doctor.forms.masks import ALWAYS_CAUSAL, CAUSAL, CAUSAL_WITHIN
 from attention_doctor.reports.remarks import Note, Untested
 
 FAILS_IN_MANY = ("80 tokens", "150 tokens")  # a module may have a longest sequence
@@ -40,10 +40,12 @@ def confirmed(session, known):
         yield session.finding(known.layout.finding)
     if known.right["hide"] is ALWAYS_CAUSAL:
         yield Note("It is causal in every call.")
+    if known.right["hide"] is CAUSAL_WITHIN:
+        yield Note("It is causal among the tokens of one sequence, and sees all of another one.")
     designs = [
         known.right[step].text
         for step in STEPS
-        if not known.right[step].slug and known.right[step] not in (RIGHT[step], ALWAYS_CAUSAL)
+        if not known.right[step].slug and known.right[step] not in (RIGHT[step], *CAUSAL)
     ]
     if designs:
         yield Note(f"Taken for its design: {'; '.join(designs)}.")

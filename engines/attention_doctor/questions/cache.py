@@ -13,7 +13,7 @@ from attention_doctor.equation.on_the_way import numbers_of
 from attention_doctor.equation.stages import Input, compute
 from attention_doctor.equation.tracing import furthest_wrong_line
 from attention_doctor.equation.trial_inputs import Question
-from attention_doctor.forms.masks import ALWAYS_CAUSAL, NOT_CAUSAL
+from attention_doctor.forms.masks import ALWAYS_CAUSAL, CAUSAL, NOT_CAUSAL
 from attention_doctor.names import NOTE
 from attention_doctor.questions.lines import read
 from attention_doctor.questions.session import ExamSession
@@ -147,7 +147,7 @@ def role_in(subject):
 def _whole_runs(session, case):
     """What one run may give: causal attention, or, where nothing says that it is causal, attention to all."""
     causal = compute(case, right=session.right | {"hide": ALWAYS_CAUSAL})[0]
-    if session.right["hide"] is ALWAYS_CAUSAL:
+    if session.right["hide"] in CAUSAL:
         return [causal]
     return [causal, compute(case, right=session.right)[0]]  # new tokens may also see each other
 

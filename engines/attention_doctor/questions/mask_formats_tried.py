@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from attention_doctor.questions.masks_compared import is_expressible, is_right
+from attention_doctor.questions.masks_compared import beside_a_context, is_expressible, is_right
 from attention_doctor.readers import mask_formats
 from attention_doctor.readers.mask_formats import EXPANDED, MINIMAL, MaskFormat
 from attention_doctor.subjects.arguments import MaskArgument
@@ -12,8 +12,17 @@ from attention_doctor.subjects.arguments import MaskArgument
 MAX_REFUSALS = 4
 
 
-def answers(session, role, kinds):
+def answers(session, role, kinds, *, of_context=False):
     """Put each kind of mask in each format.
+
+    Parameters
+    ----------
+    session : ExamSession
+    role : str
+        Of the argument.
+    kinds : sequence of str
+    of_context : bool, optional
+        Whether keys come from another sequence.
 
     Returns
     -------
@@ -23,11 +32,11 @@ def answers(session, role, kinds):
         Of those with the likeliest meaning that were refused: code that hides by booleans refuses all numbers.
     """
     subject = session.subject
-    tried = _FormatsTried(session, role, kinds)
+    tried = _FormatsTried(session, role, kinds, of_context)
     tried.put_all(subject.meanings_of(role))
     if not tried.answers and subject.kind == "function" and role == "mask":
         # It takes no booleans, though they are agreed on: then numbers.
-        tried = _FormatsTried(session, role, kinds)
+        tried = _FormatsTried(session, role, kinds, of_context)
         tried.put_all(mask_formats.AGREED_IN_NUMBERS)
     return tried.answers, next(iter(tried.errors.values()), [])
 
@@ -35,8 +44,8 @@ def answers(session, role, kinds):
 class _FormatsTried:
     """The formats of one argument that were tried so far."""
 
-    def __init__(self, session, role, kinds):
-        self.session, self.role, self.kinds = session, role, kinds
+    def __init__(self, session, role, kinds, of_context):
+        self.session, self.role, self.kinds, self.of_context = session, role, kinds, of_context
         self.name = session.subject.arguments.name_of[role]
         self.answers, self.errors = {}, {}
         self._meaning, self._right, self._refusals = None, set(), Counter()
@@ -71,6 +80,8 @@ class _FormatsTried:
     def _put(self, kind, mask_format):
         session = self.session
         question = session.subject.mask_question(session.layout, kind)
+        if self.of_context:
+            question = beside_a_context(session, question)
         if not is_expressible(session, mask_format, question):
             return
         response = session.ask(session.layout, question, MaskArgument(self.name, mask_format))

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 from attention_doctor.calls import calling
 from attention_doctor.equation.stages import RIGHT
-from attention_doctor.forms.masks import ALWAYS_CAUSAL, IGNORED, REPLACING, RIGHT_RULE
+from attention_doctor.forms.masks import CAUSAL, IGNORED, REPLACING, RIGHT_RULE
 from attention_doctor.names import NOTE
 from attention_doctor.questions import (
     causal_flag,
@@ -17,9 +17,10 @@ from attention_doctor.questions import (
     masks_that_hide_all,
     masks_together,
 )
-from attention_doctor.questions.masks_compared import TRAITS, MaskUse, form_with, is_right, is_used, predicted
+from attention_doctor.questions.masks_compared import PADDING, TRAITS, MaskUse, form_with, is_right, is_used, predicted
 from attention_doctor.readers import mask_formats
 from attention_doctor.readers.mask_formats import MINIMAL
+from attention_doctor.readers.signature import speaks_of_a_context
 from attention_doctor.reports.remarks import CannotTell, Caveat, MaskNote, Untested, UntestedMask
 from attention_doctor.subjects.arguments import MaskArgument
 from function_judge.compare import fits
@@ -68,6 +69,9 @@ def _ask_about(session, role):
     subject, name = session.subject, session.subject.arguments.name_of[role]
     kinds = _kinds_for(session, role)
     answers, errors = mask_formats_tried.answers(session, role, kinds)
+    if _is_of_a_context(session, name) and all(is_used(session, answer, IGNORED) for answer in answers.values()):
+        yield from _ask_of_a_context(session, role, kinds)
+        return None
     if not answers:
         why = calling.told(calling.first_real(errors), subject.function)
         yield CannotTell(f"With `{name}`, in every format of a mask, {why}.")
@@ -88,11 +92,37 @@ def _ask_about(session, role):
     return (yield from _understood(session, name, kinds, meaning, right))
 
 
+def _is_of_a_context(session, name):
+    """Whether a mask's name says that it hides keys of another sequence, which a call can have or not."""
+    arguments = session.subject.arguments
+    has_choice = arguments.has("context") and not arguments.must_give("context")
+    return has_choice and speaks_of_a_context(name)
+
+
+def _ask_of_a_context(session, role, kinds):
+    """Ask about a mask that hides nothing where there is no other sequence, with another sequence."""
+    name = session.subject.arguments.name_of[role]
+    answers, errors = mask_formats_tried.answers(session, role, kinds, of_context=True)
+    right = {key: answer for key, answer in answers.items() if is_right(session, answer)}
+    if right:
+        meaning = _likeliest_meaning(right)
+        wrong = _wrong_in(meaning, answers, right)
+        if not wrong:
+            yield from _understood(session, name, kinds, meaning, right)
+            return
+        yield from mask_mistakes.explain(session, name, wrong, right)
+    elif answers:
+        yield from mask_mistakes.explain(session, name, answers, {})
+    else:
+        why = calling.told(calling.first_real(errors), session.subject.function)
+        yield CannotTell(f"With `{name}` and keys from another sequence, in every format of a mask, {why}.")
+
+
 def _kinds_for(session, role):
     """The kinds of masks to ask with."""
     several = session.subject.n_heads_in(session.layout) > 1
     kinds = [kind for kind in KINDS_BY_ROLE[role] if kind != "heads" or several]
-    if role == "padding" and session.right["hide"] is ALWAYS_CAUSAL:
+    if role in ("mask", "padding") and session.right["hide"] in CAUSAL:
         kinds.append("left padding")  # what comes after the tokens is hidden from them anyway
     return kinds
 
@@ -100,7 +130,8 @@ def _kinds_for(session, role):
 def _taking_the_place_of_its_own(session, name, answers):
     """Report code that is causal, or has a window, only while it gets no mask, and return its MaskUse, or None.
 
-    For one meaning of the mask's entries, this must explain every answer.
+    For one meaning of the mask's entries, this must explain every answer. A mask of tokens cannot say what causality
+    says: in its place it lets them see what comes after them.
     """
     if session.right["hide"] is RIGHT["hide"]:
         return None
@@ -110,12 +141,16 @@ def _taking_the_place_of_its_own(session, name, answers):
     _, mask_format = replacing[0]
     if any(key not in replacing for key in answers if key[1].entries == mask_format.entries):
         return None
-    if session.right["hide"] is ALWAYS_CAUSAL:
-        yield Caveat(f"`{name}` takes the place of its own causality")
-        yield session.finding("causal-lost-with-mask", severity=NOTE, evidence=f"`{name}` is read as {mask_format}.")
+    kinds = tuple(kind for kind, other_format in replacing if other_format == mask_format)
+    is_of_tokens = {kind for kind, _ in replacing} <= set(PADDING)
+    if session.right["hide"] in CAUSAL:
+        if not is_of_tokens:
+            yield Caveat(f"`{name}` takes the place of its own causality")
+        severity = None if is_of_tokens else NOTE
+        evidence = f"`{name}` is read as {mask_format}."
+        yield session.finding("causal-lost-with-mask", severity=severity, evidence=evidence)
     else:
         yield Caveat(f"`{name}` takes the place of its own window")
-    kinds = tuple(kind for kind, other_format in replacing if other_format == mask_format)
     return MaskUse(MaskArgument(name, mask_format), REPLACING, kinds)
 
 

@@ -6,11 +6,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attention_doctor.equation.stages import RIGHT, MaskedScores, compute
-from attention_doctor.forms.masks import ALWAYS_CAUSAL, CAUSAL_IGNORED, IGNORED, RIGHT_RULE, RIGHT_RULES, Rule, hiding
+from attention_doctor.forms.masks import (
+    CAUSAL,
+    CAUSAL_IGNORED,
+    CAUSAL_WITHIN,
+    IGNORED,
+    RIGHT_RULE,
+    RIGHT_RULES,
+    Rule,
+    hiding,
+)
 from attention_doctor.subjects.arguments import MaskArgument
 from function_judge import compare
 from function_judge.compare import OF_THE_LARGEST, fits
 
+FURTHER_KEYS = 2  # than queries
 LONG = 97  # tokens: more than a block of a kernel, and no multiple of one
 TRAITS = {
     "padding": "a padding mask that differs by sample",
@@ -53,16 +63,23 @@ class MaskUse:
         return "left padding" if is_padding else self.kinds[0]
 
 
+def beside_a_context(session, question):
+    """The question with keys from another sequence, of which there are more than queries."""
+    trait = f"{TRAITS[question.mask]}, and keys from another sequence"
+    return session.subject.fitted(question.but(trait, n_keys=question.n_queries + FURTHER_KEYS))
+
+
 def always(session):
     """The causal rule that holds in every call, where there is one."""
-    return RIGHT_RULE if session.right["hide"] is ALWAYS_CAUSAL else None
+    return RIGHT_RULE if session.right["hide"] in CAUSAL else None
 
 
 def form_with(session, mask=RIGHT_RULE, flag=RIGHT_RULE, join=None):
     """The step `hide` with these rules, on top of what the plain call does there."""
-    form = hiding(mask, flag, always=None if mask.replaces else always(session), join=join)
     design = session.right["hide"]
-    if design in (RIGHT["hide"], ALWAYS_CAUSAL) or mask.replaces:
+    causal = None if mask.replaces else always(session)
+    form = hiding(mask, flag, always=causal, within=design is CAUSAL_WITHIN, join=join)
+    if design in (RIGHT["hide"], *CAUSAL) or mask.replaces:
         return form
     return replace(form, run=lambda case, scaled: _both(design, form, case, scaled))
 

@@ -3,12 +3,10 @@
 from attention_doctor import vocabulary
 from attention_doctor.calls import calling
 from attention_doctor.equation.stages import RIGHT
-from attention_doctor.forms.masks import IGNORED
-from attention_doctor.questions.masks_compared import TRAITS, form_with, is_right, is_used
-from attention_doctor.readers.signature import plain
+from attention_doctor.forms.masks import CAUSAL_WITHIN, IGNORED
+from attention_doctor.questions.masks_compared import beside_a_context, form_with, is_right, is_used
+from attention_doctor.readers.signature import MASKS, plain, role_of, speaks_of_a_context
 from attention_doctor.reports.remarks import CannotTell, Caveat, UntestedMask
-
-FURTHER_KEYS = 2  # than queries
 
 
 def ask(session, uses):
@@ -17,14 +15,14 @@ def ask(session, uses):
     A mask whose name doesn't speak of keys may be one of the tokens that attend, which hides nothing in a context.
     """
     answered = [response.question for response in session.known.plain if response.output is not None]
-    if not any(question.is_cross for question in answered) or session.right["hide"] is not RIGHT["hide"]:
+    sees_all = session.right["hide"] in (RIGHT["hide"], CAUSAL_WITHIN)
+    if not sees_all or not any(question.is_cross for question in answered):
         return
     for use in uses:
         if use.rule.slug:
             continue  # that is a finding already
         name, question = use.mask.name, session.subject.mask_question(session.layout, use.telling_kind)
-        trait = f"{TRAITS[use.telling_kind]}, and keys from another sequence"
-        question = session.subject.fitted(question.but(trait, n_keys=question.n_queries + FURTHER_KEYS))
+        question = beside_a_context(session, question)
         response = session.ask(session.layout, question, use.mask)
         if response.output is None:
             why = calling.told(response.reply.error, session.subject.function)
@@ -33,7 +31,18 @@ def ask(session, uses):
             continue
         elif not is_used(session, response, IGNORED):
             yield CannotTell(f"With `{name}` and keys from another sequence the numbers are not the equation's.")
-        elif vocabulary.OF_KEYS.search(plain(name)):
-            yield session.finding("mask-ignored", form_with(session, IGNORED), where=((trait,), ("one sequence",)))
         else:
-            yield Caveat(f"`{name}` has no effect on keys from another sequence")
+            yield _without_effect(session, name, question)
+
+
+def _without_effect(session, name, question):
+    """What it means that a mask hides no key of another sequence."""
+    arguments = session.subject.arguments
+    names = (parameter.name for parameter in arguments.parameters if parameter.name != name)
+    has_another = any(speaks_of_a_context(other) for other in names if role_of(other) in MASKS)
+    if vocabulary.OF_KEYS.search(plain(name)) or (arguments.has("keys") and not has_another):
+        where = ((question.trait,), ("one sequence",))
+        return session.finding("mask-ignored", form_with(session, IGNORED), where=where)
+    if has_another:
+        return Caveat(f"`{name}` has no effect on keys from another sequence")
+    return CannotTell(f"`{name}` has no effect on keys from another sequence, and no other mask hides any of them.")

@@ -2,7 +2,6 @@
 
 import itertools
 
-from attention_doctor import vocabulary
 from attention_doctor.calls import calling
 from attention_doctor.forms.masks import IGNORED, REPLACING, RIGHT_RULE
 from attention_doctor.questions.masks_compared import (
@@ -14,7 +13,7 @@ from attention_doctor.questions.masks_compared import (
     predicted,
 )
 from attention_doctor.readers.mask_formats import EVERY_MEANING, MaskFormat
-from attention_doctor.readers.signature import plain
+from attention_doctor.readers.signature import speaks_of_a_context
 from attention_doctor.reports.remarks import Caveat, UntestedMask
 from attention_doctor.subjects.arguments import MaskArgument
 from function_judge.compare import fits
@@ -37,7 +36,7 @@ def _are_of_two_sequences(session, first, second):
     """Whether both hide tokens, one of them a context's: the other then speaks of the tokens that attend to it."""
     if not all(set(use.kinds) <= set(PADDING) for use in (first, second)):
         return False
-    of_context = [vocabulary.CONTEXT_PART.match(plain(use.mask.name)) is not None for use in (first, second)]
+    of_context = [speaks_of_a_context(use.mask.name) for use in (first, second)]
     return session.subject.arguments.has("context") and of_context[0] != of_context[1]
 
 

@@ -3,6 +3,7 @@
 import itertools
 
 from attention_doctor.forms import TOGETHER
+from attention_doctor.forms.masks import ALWAYS_CAUSAL, CAUSAL_WITHIN
 from attention_doctor.questions import unnamed_differences
 from attention_doctor.questions.baseline import Baseline, confirmed, failures
 from attention_doctor.questions.mistakes_together import PLANS, CombinationSearch
@@ -89,6 +90,9 @@ def _is_nearly_right(plain, right):
 def _named(session, layout, plain, right, combinations):
     """Turn explanations into findings, and return what the plain calls compute."""
     chosen = right | {form.step: form for form in combinations[0]}
+    if chosen["hide"] is ALWAYS_CAUSAL and _differs_between_sequences(chosen, plain) is not None:
+        within = chosen | {"hide": CAUSAL_WITHIN}
+        chosen = chosen if _differs_between_sequences(within, plain) is not None else within
     known = Baseline(layout, chosen, plain, combinations[0])
     yield from confirmed(session, known)
     yield from _findings(session, combinations, right, plain)
@@ -110,11 +114,15 @@ def _findings(session, combinations, right, plain):
 
 def _between_sequences(session, right, plain):
     """What two sequences show beside the mistakes that one sequence shows."""
-    for response in plain:
-        is_answer = response.question.is_cross and response.output is not None
-        if is_answer and not is_right(response, [right]):
-            yield session.unnamed(f"With {response.question.trait} it differs from attention in another way, too.")
-            return
+    response = _differs_between_sequences(right, plain)
+    if response is not None:
+        yield session.unnamed(f"With {response.question.trait} it differs from attention in another way, too.")
+
+
+def _differs_between_sequences(right, plain):
+    """The first answer for two sequences that isn't what these steps give; None where all are."""
+    cross = (response for response in plain if response.question.is_cross and response.output is not None)
+    return next((response for response in cross if not is_right(response, [right])), None)
 
 
 def _names(combination):

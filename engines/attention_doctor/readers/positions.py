@@ -18,7 +18,8 @@ WHOLE = 10**6  # features: more than any head has
 
 def hints(subject):
     """Return whether anything about it speaks of positions: then a difference need not be a mistake."""
-    return any(map(vocabulary.POSITION_HINTS.search, [subject.source, *subject.adapter.buffers()]))
+    texts = [subject.source, *subject.adapter.buffers()]
+    return subject.arguments.filling.table is not None or any(map(vocabulary.POSITION_HINTS.search, texts))
 
 
 def _angles(n_tokens, width, base):

@@ -172,12 +172,19 @@ def _is_whole(name):
 def _drop_further_masks(roles):
     """Leave out masks that only a part of the name tells, beside a `mask` that the whole name tells.
 
-    The further ones in Hugging Face's code are for special cases, as `layer_head_mask` is.
+    The further ones in Hugging Face's code are for special cases, as `layer_head_mask` is; but for one of a context,
+    as `encoder_attention_mask`, which hides tokens there.
     """
     whole = {role for name, role in roles.items() if _is_whole(name)}
     for name, role in roles.items():
         if role in ("mask", "padding") and role in whole | {"padding"} and not _is_whole(name) and "mask" in whole:
-            roles[name] = ""
+            is_of_context = "context" in roles.values() and speaks_of_a_context(name) and "padding" not in whole
+            roles[name] = "padding" if is_of_context else ""
+
+
+def speaks_of_a_context(name):
+    """Whether the name of a mask says that it hides what is in another sequence."""
+    return bool(vocabulary.CONTEXT_PART.match(plain(name)) and not vocabulary.OF_HEADS.search(plain(name)))
 
 
 def _tell_two_masks_apart(roles):
