@@ -242,3 +242,60 @@ class ToAContext(Projected):
             if allowed is not None and not (context is not None and name == self.lost):
                 scores = scores.masked_fill(~allowed, -torch.inf)
         return self.merge(scores.softmax(-1) @ v)
+
+
+class OneOfEach(Projected):
+    """Each sequence has a mask of its own, and attention is causal in its own (lucidrains/x-transformers)."""
+
+    def forward(self, x, context=None, mask=None, context_mask=None):
+        source = x if context is None else context
+        q, k, v = (
+            p(tokens).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+            for p, tokens in ((self.q_proj, x), (self.k_proj, source), (self.v_proj, source))
+        )
+        scores = q @ k.mT * q.shape[-1] ** -0.5
+        low = -torch.finfo(scores.dtype).max
+        visible = mask if context is None else context_mask
+        if visible is not None:
+            scores = scores.masked_fill(~visible[:, None, None], low)
+        if context is None:
+            ahead = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+            scores = scores.masked_fill(ahead, low)
+        return self.merge(scores.softmax(-1) @ v)
+
+
+class Encoders(Projected):
+    """Both masks are added, and a context's has another name than usual (Hugging Face's BERT)."""
+
+    def forward(self, hidden_states, attention_mask=None, encoder_hidden_states=None, encoder_attention_mask=None):
+        source = hidden_states
+        if encoder_hidden_states is not None:
+            source, attention_mask = encoder_hidden_states, encoder_attention_mask
+        q, k, v = (
+            p(tokens).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+            for p, tokens in ((self.q_proj, hidden_states), (self.k_proj, source), (self.v_proj, source))
+        )
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        if attention_mask is not None:
+            scores = scores + attention_mask
+        return self.merge(scores.softmax(-1) @ v)
+
+
+class ThreeSequences(Projected):
+    """(The Annotated Transformer)"""
+
+    def forward(self, query, key, value, mask=None):
+        q, k, v = (
+            p(tokens).unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
+            for p, tokens in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
+        )
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(mask.unsqueeze(1) == 0, -1e9)
+        return self.merge(scores.softmax(-1) @ v)
+
+
+class OfItsContext(ThreeSequences):
+    def forward(self, x, context=None, mask=None):
+        context = x if context is None else context
+        return super().forward(x, context, context, mask)

@@ -224,3 +224,47 @@ def test_a_missing_scale_may_be_meant_beside_a_gate():
 )
 def test_a_mask_is_used_beside_a_context_too(lost, verdict):
     assert examined(lambda: masks_that_meet.ToAContext(lost=lost)).verdict == verdict
+
+
+BESIDE_A_CONTEXT = [masks_that_meet.OneOfEach, masks_that_meet.Encoders, masks_that_meet.ThreeSequences]
+
+
+@pytest.mark.parametrize("kind", [*BESIDE_A_CONTEXT, masks_that_meet.OfItsContext], ids=lambda kind: kind.__name__)
+def test_right_ones_beside_a_context_are_healthy(kind):
+    report = examined(kind)
+    assert report.healthy, report
+    assert not report.untested_masks, report
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "name"),
+    [
+        ("OneOfEach", ("mask if context is None else context_mask", "mask"), "mask-ignored"),
+        ("OneOfEach", ("else context_mask", "else None"), "mask-ignored"),
+        ("OneOfEach", ("if context is None:\n", "if context is None and mask is None:\n"), "causal-lost-with-mask"),
+        (
+            "OneOfEach",
+            ("fill(ahead, low)", "fill(ahead if mask is None else ahead & ~mask[:, None, None], low)"),
+            "causal-lost-with-mask",  # beside padding behind the tokens, the same as a key that either allows
+        ),
+        (
+            "Encoders",
+            ("encoder_hidden_states, encoder_attention_mask\n", "encoder_hidden_states, None\n"),
+            "mask-ignored",
+        ),
+        ("ThreeSequences", ("if mask is not None", "if mask is not None and query is key"), "mask-ignored"),
+    ],
+)
+def test_mistakes_beside_a_context_are_named(kind, change, name, tmp_path, monkeypatch):
+    monkeypatch.setitem(MISTAKES, kind, {"": change})
+    report = examined(lambda: mutant(getattr(masks_that_meet, kind), "", tmp_path))
+    assert report.healthy is False, report
+    assert name in report.names, report
+
+
+def test_a_single_mask_that_hides_nothing_in_a_context_leaves_no_verdict(tmp_path, monkeypatch):
+    change = "(x, context, context, mask)", "(x, context, context, mask if context is x else None)"
+    monkeypatch.setitem(MISTAKES, "OfItsContext", {"": change})
+    report = examined(lambda: mutant(masks_that_meet.OfItsContext, "", tmp_path))
+    assert report.healthy is None, report
+    assert "no other mask hides any of them" in report.reason
