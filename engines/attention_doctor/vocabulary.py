@@ -230,6 +230,8 @@ POSITION_HINTS = re.compile(
 )
 RELATIVE_POSITIONS = re.compile(r"relative_att|relative_pos|position_bias")
 SEVERAL_HEADS = re.compile(r"n_?heads?\b|num_?heads?|multi_?head|split_?heads", re.I)
+DROPOUT = re.compile(r"drop|bernoulli", re.I)
+NOISE = re.compile(r"randn|\bnormal_?\(|gumbel")  # drawn in each call, as slot attention's first slots
 SOFTMAX = re.compile(r"softmax|\bexp2?\(|\bexp_|scaled_dot|sdpa|flash|attention\(|attend|attn\(", re.I)
 WINDOWS = re.compile(r"window|local|band|slid", re.I)
 TORCHS_OWN_LAYER = re.compile(r"\bnn\.MultiheadAttention\(")

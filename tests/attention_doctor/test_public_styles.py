@@ -828,3 +828,104 @@ class Activated(nn.Module):
 
 def test_an_activation_after_projections_is_named_inside_of_a_block():
     assert "projection-activated" in doctor.examine(Activated()).names
+
+
+class StackedAndRequired(Grouped):
+    """Its table is reshaped, so that a wrong one may fit another number of tokens; as in gpt-fast."""
+
+    def forward(self, x, freqs_cis, mask, input_pos=None):
+        q, k, v = self.heads(x)
+        return self.attend(self.turn(q, freqs_cis), self.turn(k, freqs_cis), v, attn_mask=mask)
+
+    @staticmethod
+    def turn(X, table):
+        pairs = X.unflatten(-1, (-1, 2))
+        cos, sin = table.view(1, 1, X.size(2), pairs.size(3), 2).unbind(-1)
+        one, other = pairs.unbind(-1)
+        return torch.stack([one * cos - other * sin, other * cos + one * sin], dim=-1).flatten(-2)
+
+
+class CacheOfTwoSamples(Grouped):
+    """As in llama3.np."""
+
+    def __init__(self):
+        super().__init__()
+        self.cache = torch.zeros(2, 2, self.kv_heads, 16, self.head_dim)
+
+    def forward(self, x, start_pos, mask):
+        q, k, v = self.heads(x)
+        seen = slice(start_pos, start_pos + x.shape[1])
+        for kept, new in zip(self.cache, (k, v), strict=True):
+            kept[: len(x), :, seen] = new
+        k, v = self.cache[:, : len(x), :, : seen.stop]
+        return self.attend(q, k, v, attn_mask=mask)
+
+
+@pytest.mark.parametrize("module", [StackedAndRequired, CacheOfTwoSamples])
+def test_what_a_call_needs_is_found_by_trying(module):
+    torch.manual_seed(0)
+    report = doctor.examine(module())
+    assert report.healthy, report
+
+
+class OnlyQueriesTurned(Grouped):
+    def forward(self, x, cos, sin):
+        q, k, v = self.heads(x)
+        swapped = torch.cat([-q[..., 8:], q[..., :8]], dim=-1)
+        return self.attend(q * cos + swapped * sin, k, v, is_causal=True)
+
+
+class KeysAloneTiled(Grouped):
+    def forward(self, x):
+        q, k, v = self.heads(x)
+        return self.attend(q, k.repeat(1, 2, 1, 1), v, is_causal=True)
+
+
+@pytest.mark.parametrize(("module", "name"), [(OnlyQueriesTurned, "rope-one-side"), (KeysAloneTiled, "kv-heads-tiled")])
+def test_what_is_done_to_keys_or_queries_alone_is_named(module, name):
+    torch.manual_seed(0)
+    assert doctor.examine(module()).names == [name]
+
+
+class WithoutMatrices(nn.Module):
+    """As Informer's."""
+
+    def __init__(self, mask_flag=False):
+        super().__init__()
+        self.mask_flag = mask_flag
+
+    def forward(self, queries, keys, values, attn_mask):
+        scores = torch.einsum("blhe,bshe->bhls", queries, keys)
+        if self.mask_flag:
+            scores = scores.masked_fill(attn_mask, -torch.inf)
+        return torch.einsum("bhls,bshd->blhd", (scores / queries.shape[-1] ** 0.5).softmax(-1), values)
+
+
+def test_the_option_of_a_mask_is_found_in_a_module_without_matrices():
+    report = doctor.examine(WithoutMatrices())
+    assert report.healthy, report
+    assert "it has an effect only with self.mask_flag, which is off" in report.verdict
+
+
+class DrawnSlots(Heads):
+    def forward(self, x):
+        return super().forward(x + torch.randn(x.shape))
+
+
+class OwnTokensToo(Heads):
+    """As latent vectors that attend to themselves, too (lucidrains/isab-pytorch)."""
+
+    def forward(self, x, context):
+        both = torch.cat([x, context], dim=1)
+        q, k, v = self.cut(self.q(x), self.k(both), self.v(both))
+        return self.proj((self.weights(q, k) @ v).transpose(1, 2).flatten(2))
+
+
+@pytest.mark.parametrize(
+    ("module", "why"), [(DrawnSlots, "draws random numbers"), (OwnTokensToo, "its own tokens, too")]
+)
+def test_what_may_be_by_design_has_no_verdict(module, why):
+    torch.manual_seed(0)
+    report = doctor.examine(module())
+    assert report.healthy is None, report
+    assert why in report.reason

@@ -37,12 +37,18 @@ def _sources(subject):
 
 def _options_that_are_off(subject):
     arguments = subject.arguments
-    flags = getattr(subject.function, "flags", dict)()
+    flags = subject.function.flags() if hasattr(subject.function, "flags") else _flags_of(subject.function)
     known = {*arguments.inputs, *arguments.name_of.values()}  # a causal flag, say, is asked by itself
     return {
         *(p.name for p in arguments.parameters if p.default is False and p.name not in known),
         *(OF_AN_OBJECT + name for name, is_on in flags.items() if not is_on and name != "training"),
     }
+
+
+def _flags_of(method):
+    """What is True or False among the attributes of the object whose method it is."""
+    attributes = getattr(getattr(method, "__self__", None), "__dict__", {})
+    return {name: value for name, value in attributes.items() if isinstance(value, bool)}
 
 
 def _names_read_in(body) -> set[str]:

@@ -15,6 +15,9 @@ def ask(session):
     """Ask in every layout; return the Baseline, or None."""
     tried = _Tried(session)
     known = tried.find_right()
+    if known is not None and not known.named:
+        yield CannotTell("Beside keys from another sequence it attends to its own tokens, too; masks can't be told so.")
+        return known
     if known is not None:
         return (yield from confirmed(session, known))
     if not tried.answering:
@@ -77,6 +80,8 @@ class _Tried:
                 for way in (right, *within):
                     if _all_right(plain, way):
                         return Baseline(layout, way, plain)
+                if _sees_its_own_too(plain, right):
+                    return Baseline(layout, right, plain, named=False)
         return None
 
 
@@ -95,6 +100,21 @@ def _is_right(response, right):
     n_queries, n_keys = response.question.n_queries, response.question.keys
     from_the_end = response.case.changed(allowed=np.tri(n_queries, n_keys, n_keys - n_queries, dtype=bool)[None, None])
     return fits(response.output, compute(from_the_end, right=right | {"hide": RIGHT["hide"]})[0])
+
+
+def _sees_its_own_too(plain, right):
+    """Whether a token attends to its own sequence beside a context, as latent vectors may, and else all is right."""
+    cross = [response for response in plain if response.question.is_cross and response.output is not None]
+    if not cross or not _all_right([response for response in plain if response not in cross], right):
+        return False
+    for response in cross:
+        case = response.case
+        if case.context is None or case.context.shape[-1] != case.X.shape[-1]:
+            return False
+        both = np.concatenate([case.X, case.context], axis=1)
+        if not fits(response.output, compute(case.changed(context=both), right=right)[0]):
+            return False
+    return True
 
 
 def _nothing_came(session, errors):

@@ -1,7 +1,9 @@
 """What one call does to another: what is written into, what is kept, and what is left to chance."""
 
+from attention_doctor import vocabulary
 from attention_doctor.calls import calling
 from attention_doctor.equation.stages import compute
+from attention_doctor.reports.remarks import CannotTell
 from function_judge.compare import equal, fits
 
 
@@ -35,4 +37,9 @@ def not_repeatable(session, layout, question):
     for _ in range(2):
         with calling.seeded():
             seeded.append(session.ask_again(layout, question).output)
-    return session.finding("dropout-always-on" if not equal(again, third) and equal(*seeded) else "not-repeatable")
+    if equal(again, third) or not equal(*seeded):
+        return session.finding("not-repeatable")
+    source = session.subject.source
+    if vocabulary.NOISE.search(source) and not vocabulary.DROPOUT.search(source):
+        return CannotTell("It draws random numbers in each call, which may be by design, as in slot attention.")
+    return session.finding("dropout-always-on")

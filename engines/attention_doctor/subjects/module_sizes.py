@@ -93,6 +93,8 @@ def _attempts(subject, widths: list[int], errors: list[BaseException]) -> Iterat
 
     yield from itertools.product(lengths[:1], plain, widths, key_widths[:1])
     yield from with_fillings(plain)
+    # A table of positions in a wrong form may be taken by chance with another number of tokens.
+    yield from itertools.product(lengths[:1], subject.required_fillings[1:], widths, key_widths)
     yield from lengths_in_errors()
     yield from with_fillings(subject.required_fillings)
     yield from with_fillings(subject.optional_fillings)

@@ -20,7 +20,7 @@ from attention_doctor.subjects.arguments import Arguments
 from attention_doctor.subjects.module_designs import is_by_design
 from attention_doctor.subjects.module_layouts import ModuleLayouts
 from attention_doctor.subjects.module_numbers import set_numbers
-from attention_doctor.subjects.module_sizes import find_sizes
+from attention_doctor.subjects.module_sizes import N_TOKENS, find_sizes
 from attention_doctor.subjects.subject import Subject
 
 MAX_CACHED, MAX_CASES = 8, 40
@@ -60,7 +60,7 @@ class ModuleSubject(Subject):
         self.set_to_zero = []  # learnt positions
         self.mixes_no_heads, self.unused = [], []  # what is set so, and what its answer doesn't depend on
         self.spreads = {item.path: float(item.value.std()) for item in self.parameters if item.kind == "matrix"}
-        self._designs, self._replies = {}, {}
+        self._designs, self._replies, self._batches = {}, {}, {}
         # The last few alone are kept, as they may be large.
         self._matrices = functools.lru_cache(MAX_CACHED)(lambda make: make(self.values))
         self._cases = functools.lru_cache(MAX_CASES)(self._make_case)
@@ -173,9 +173,17 @@ class ModuleSubject(Subject):
         return [self.fitted(question) for question in asked]
 
     def mask_question(self, layout, kind):
-        batch = next(n for n in (3, 4, 5) if n != layout.n_heads)
+        batch = next((n for n in (3, 4, 5) if n != layout.n_heads and self._takes(n)), 2)
         n_tokens = next(n for n in (5, 6, 7) if n not in (layout.n_heads, batch))
         return self.fitted(questions.Question(kind or "a batch", batch, n_tokens, mask=kind, seed=20))
+
+    def _takes(self, batch):
+        """Whether it takes so many samples, as a cache of a fixed size may not."""
+        if batch not in self._batches:
+            question = self.fitted(questions.Question("samples", batch, N_TOKENS))
+            reply = self.answer(self.layouts[0], question, self.unweighted_case(question))
+            self._batches[batch] = reply.error is None
+        return self._batches[batch]
 
     @functools.cached_property
     def mask_shapes(self):
