@@ -929,3 +929,28 @@ def test_what_may_be_by_design_has_no_verdict(module, why):
     report = doctor.examine(module())
     assert report.healthy is None, report
     assert why in report.reason
+
+
+n_heads, d_k = 4, 16  # the class below reads them here
+
+
+class OfAScript(nn.Module):
+    """Its mask must be given, and the first meaning that is tried hides everything (graykode/nlp-tutorial)."""
+
+    def __init__(self, width=64):
+        super().__init__()
+        self.W_Q, self.W_K, self.W_V = (nn.Linear(width, d_k * n_heads) for _ in range(3))
+        self.linear, self.layer_norm = nn.Linear(n_heads * d_k, width), nn.LayerNorm(width)
+
+    def forward(self, Q, K, V, attn_mask):
+        pairs = ((self.W_Q, Q), (self.W_K, K), (self.W_V, V))
+        q, k, v = (layer(X).view(len(X), -1, n_heads, d_k).transpose(1, 2) for layer, X in pairs)
+        scores = (q @ k.mT / d_k**0.5).masked_fill(attn_mask.unsqueeze(1), -1e9)
+        return self.layer_norm(self.linear((scores.softmax(-1) @ v).transpose(1, 2).flatten(2)) + Q)
+
+
+def test_numbers_of_a_script_are_read_and_no_matrix_is_left_out_for_a_mask():
+    torch.manual_seed(0)
+    report = doctor.examine(OfAScript())
+    assert report.healthy, report
+    assert "4 heads" in report.layout

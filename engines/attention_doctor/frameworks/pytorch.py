@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import functools
 import inspect
 import itertools
 
@@ -10,6 +11,7 @@ import numpy as np
 from attention_doctor import vocabulary
 from attention_doctor.calls.errors import CannotBeExaminedError
 from attention_doctor.frameworks import Parameter
+from attention_doctor.readers import heads
 
 LAZY_WIDTHS = (64, 32, 16, 8, 128, 256, 512, 768)  # of a token, where a lazy module takes any
 
@@ -167,9 +169,17 @@ class TorchModule:
                 owner, _, name = path.rpartition(".")
                 getattr(owners[owner], name).copy_(torch.from_numpy(np.array(value, np.float32)))
 
+    @functools.cached_property
+    def _numbers_in_its_code(self):
+        """What its call takes from variables of its file, as scripts have them."""
+        return heads.fixed_in(self.module.forward)
+
     def numbers(self):
-        """Return the numbers among the attributes of the module, of those inside it, and of their settings, by path."""
-        numbers = {}
+        """Return the numbers among the attributes of the module, of those inside it, and of their settings, by path.
+
+        What its code itself fixes is among them.
+        """
+        numbers = dict(self._numbers_in_its_code)
         for path, owner in self.module.named_modules():
             for name, value in vars(owner).items():
                 full_path = f"{path}.{name}".strip(".")

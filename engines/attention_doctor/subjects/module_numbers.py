@@ -99,7 +99,8 @@ def _leave_out_unused(subject):
     """Leave out matrices beyond the four that nothing depends on, as are left over from an earlier version."""
     roles = "".join(unit.role for unit in subject.units)
     are_known = all(unit.role for unit in subject.units) and len(roles) == len(set(roles))
-    if subject.latent or are_known:
+    may_hide_all = subject.arguments.filling.mask is not None  # whose meaning isn't known yet
+    if subject.latent or are_known or may_hide_all:
         return
     for unit in subject.units:
         if unit.role != "O" and _changes_nothing(subject, unit.paths):
