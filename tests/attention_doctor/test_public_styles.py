@@ -954,3 +954,32 @@ def test_numbers_of_a_script_are_read_and_no_matrix_is_left_out_for_a_mask():
     report = doctor.examine(OfAScript())
     assert report.healthy, report
     assert "4 heads" in report.layout
+
+
+class HeadOfAList(nn.Module):
+    def __init__(self, width, head_width):
+        super().__init__()
+        self.W = nn.Parameter(torch.randn(width, 3 * head_width))
+
+    def forward(self, x, axis):
+        q, k, v = (x @ self.W).chunk(3, dim=-1)
+        return (q @ k.mT / k.shape[-1] ** 0.5).softmax(dim=axis) @ v
+
+
+class ListOfFused(nn.Module):
+    """Each head of a list has one matrix for all three, with a name that says nothing."""
+
+    def __init__(self, width=64, n_heads=4, axis=-1):
+        super().__init__()
+        self.axis = axis
+        self.every = nn.ModuleList(HeadOfAList(width, width // n_heads) for _ in range(n_heads))
+        self.W = nn.Parameter(torch.randn(width, width))
+
+    def forward(self, x):
+        return torch.cat([head(x, self.axis) for head in self.every], dim=-1) @ self.W
+
+
+@pytest.mark.parametrize(("axis", "names"), [(-1, []), (1, ["softmax-over-queries"])])
+def test_a_list_of_fused_matrices_is_read(axis, names):
+    torch.manual_seed(0)
+    assert doctor.examine(ListOfFused(axis=axis)).names == names

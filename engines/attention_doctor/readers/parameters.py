@@ -110,14 +110,15 @@ def units_of(parameters):
 def _group_of(matrix, matrices):
     """The name of what a matrix belongs to: a list of heads that have one each, or itself alone."""
     numbered = re.sub(NUMBER, "*", matrix.path)
-    is_in_a_list = role_of(matrix.path) and "*" in numbered and _is_a_list(numbered, matrices)
-    return numbered if is_in_a_list else matrix.path
-
-
-def _is_a_list(numbered, matrices):
-    """Whether several of the same shape differ in a number alone, as `heads.0.key` and `heads.1.key` do."""
     shapes = [item.value.shape for item in matrices if re.sub(NUMBER, "*", item.path) == numbered]
-    return len(shapes) > 1 and len(set(shapes)) == 1
+    is_a_list = "*" in numbered and len(shapes) > 1 and len(set(shapes)) == 1  # as `heads.0.key` and `heads.1.key`
+    return numbered if is_a_list and (role_of(matrix.path) or _are_fused(shapes)) else matrix.path
+
+
+def _are_fused(shapes):
+    """Whether a list of matrices, one a head, has place for queries, keys and values: together three times a token."""
+    sizes = shapes[0][:2]
+    return len(set(sizes)) == 2 and any(len(shapes) * a == 3 * b for a, b in (sizes, sizes[::-1]))
 
 
 def _unit_of(group, biases):
@@ -134,7 +135,8 @@ def _fused_by_its_shape(unit, units):
     if any(other.role in ("Q", "K", "V", "QKV", "KV", "QK") for other in units) or len(unit.shape) < 2:
         return unit
     others = {size for other in units if other is not unit for size in other.shape[:2]} or {min(unit.shape[:2])}
-    return replace(unit, role="QKV") if any(3 * size in unit.shape[:2] for size in others) else unit
+    widths = (*unit.shape[:2], *(len(unit.paths) * size for size in unit.shape[:2]))  # each head may have one
+    return replace(unit, role="QKV") if any(3 * size in widths for size in others) else unit
 
 
 def spare_units(units):
