@@ -983,3 +983,17 @@ class ListOfFused(nn.Module):
 def test_a_list_of_fused_matrices_is_read(axis, names):
     torch.manual_seed(0)
     assert doctor.examine(ListOfFused(axis=axis)).names == names
+
+
+class ScaleOfTheCaller(nn.Module):
+    """As FuxiCTR's."""
+
+    def forward(self, Q, K, V, scale=None):
+        scores = Q @ K.mT
+        return (scores / scale if scale else scores).softmax(-1) @ V
+
+
+def test_a_scale_that_is_left_to_the_caller_is_a_design():
+    report = doctor.examine(ScaleOfTheCaller())
+    assert report.healthy, report
+    assert [finding.name for finding in report.findings] == ["scale-missing"]

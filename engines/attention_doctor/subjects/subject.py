@@ -10,6 +10,7 @@ from attention_doctor.calls import calling
 from attention_doctor.calls.errors import CannotBeExaminedError
 from attention_doctor.equation.stages import Form, Input
 from attention_doctor.equation.trial_inputs import Question
+from attention_doctor.names import DESIGN
 from attention_doctor.readers import mask_formats
 from attention_doctor.readers.layouts import Layout, Reply, item_of
 from attention_doctor.readers.mask_formats import MaskFormat
@@ -183,8 +184,9 @@ class Subject(ABC):
         return 0 if mask_format.entries == "lengths" else list(mask_formats.ENTRIES).index(mask_format.entries)
 
     def severity_of(self, name: str, severity: str) -> str:
-        """How bad this mistake is in this subject, which may do it by design."""
-        return severity
+        """How bad this mistake is in this subject, which may do it by design: a scale may be left to the caller."""
+        is_left = name == "scale-missing" and self.arguments.has("scale") and not self.arguments.must_give("scale")
+        return DESIGN if is_left else severity
 
     @abstractmethod
     def trusts(self, layout: Layout) -> bool:
