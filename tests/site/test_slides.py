@@ -21,7 +21,7 @@ from tools.writing.notebooks import (
 # Of an empty course the tests fail for want of a file; with no case at all they would be skipped.
 COURSE = course_notebooks() or [NOTEBOOKS / "any.ipynb"]
 WIDTH, HEIGHT = 1280, 720
-READABLE, READABLE_CODE = 18, 15  # pixels of text at that size
+READABLE, READABLE_CODE, READABLE_PRINT = 18, 15, 22  # pixels of text at that size
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 LONG = "word " * 50
 
@@ -208,7 +208,8 @@ def test_every_slide_fits_and_can_be_read(opened):
                 right: Math.max(...parts.map(part => part.right)) - inside.right,
                 bottom: Math.max(...parts.map(part => part.bottom)) - byId("back").getBoundingClientRect().top,
                 text: Math.min(...sizes([section])),
-                code: Math.min(...sizes(section.querySelectorAll("pre"))),
+                code: Math.min(...sizes(section.querySelectorAll(".code pre"))),
+                print: Math.min(...sizes(section.querySelectorAll("pre:not(.code pre)"))),
                 pictures: [...section.querySelectorAll("img")].map(picture => picture.clientWidth),
             };
         })"""
@@ -219,6 +220,7 @@ def test_every_slide_fits_and_can_be_read(opened):
         assert slide["bottom"] < 0, slide
         assert slide["text"] >= READABLE, slide
         assert slide["code"] is None or slide["code"] >= READABLE_CODE, slide
+        assert slide["print"] is None or slide["print"] >= READABLE_PRINT, slide
         assert all(width > 300 for width in slide["pictures"]), slide
     assert opened.wrong == []
 

@@ -2,7 +2,7 @@
 // Without this script the slides stand one below the other, and nothing is hidden.
 // In pixels on a stage of 1280 by 720.
 const [LARGEST, SMALLEST] = [28, 18];
-const [LARGEST_CODE, SMALLEST_CODE] = [24, 15];
+const [LARGEST_CODE, SMALLEST_CODE, SMALLEST_PRINT] = [24, 15, 22];
 const ENLARGED = 2; // pictures, at most: beyond that they are coarse
 const SHRUNK = 0.6; // at least, or else the text has to become smaller
 const byId = id => document.getElementById(id);
@@ -23,10 +23,11 @@ function fit(section) {
         picture.style.width = `${ENLARGED * picture.naturalWidth}px`;
         picture.style.minHeight = `${Math.min(SHRUNK * picture.naturalHeight, body.clientHeight - 130)}px`;
     }
-    // A long line of code makes that code smaller, not the text around it. What is too long even so goes on below.
+    // A long line of code makes that code smaller, not the text around it. What is too long even so goes on below, and
+    // so does what is printed, which a room has to read.
     const isTooWide = pre => pre.offsetWidth > body.clientWidth;
     section.querySelectorAll("pre").forEach(pre => {
-        shrink(pre, LARGEST_CODE, SMALLEST_CODE, () => isTooWide(pre));
+        shrink(pre, LARGEST_CODE, pre.closest(".code") ? SMALLEST_CODE : SMALLEST_PRINT, () => isTooWide(pre));
         pre.classList.toggle("wrapped", isTooWide(pre));
     });
     shrink(section, LARGEST, SMALLEST, () =>
