@@ -40,6 +40,11 @@ def test_a_colour_and_a_sign_of_html_survive():
     assert formula.find("mo").text == "<"
 
 
+def test_formulas_in_a_row_can_stand_below_each_other():
+    assert [formula.text for formula in formulas(r"$$a = b, \qquad c = d$$")] == ["a=b,", "c=d"]
+    assert len(formulas(r"$$\begin{cases} a & b \qquad \end{cases}$$")) == 1
+
+
 @pytest.mark.parametrize("role", palette.ROLES)
 def test_a_roles_letters_can_be_read_in_light_and_in_dark(role):
     (formula,) = formulas(rf"${{\color{{{palette.ROLES[role]}}} Q}}$")

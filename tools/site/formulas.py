@@ -56,7 +56,9 @@ class _Renderer(IPythonRenderer):
         return _mathml(body, "inline")
 
     def block_math(self, body):
-        return framed(_mathml(body, "block"), "formula", element="span")
+        # Formulas in a row may stand below each other where there is no room beside each other.
+        row = body.split(r"\qquad") if r"\begin" not in body else [body]
+        return framed("".join(_mathml(formula, "block") for formula in row), "formula", element="span")
 
     def latex_environment(self, name, body):
         return self.block_math(rf"\begin{{{name}}}{body}\end{{{name}}}")
