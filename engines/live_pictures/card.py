@@ -102,7 +102,8 @@ STYLE_SHEET = f"""<style>
   .mha-picture * {{ animation: none !important; transition: none !important; }}
 }}
 @media (forced-colors: active) {{
-  .mha-picture {{ forced-color-adjust: none; background: {style.PAPER}; color: {style.INK}; }}
+  .mha-picture {{ forced-color-adjust: none; background: {style.PAPER}; color: {style.INK};
+    margin-block: 6px; box-shadow: 0 0 0 6px {style.PAPER}; }}
   .mha-lab button.mod-active {{ border: 4px double ButtonText; }}
   .mha-lab button, .mha-lab input, .mha-lab select {{ border: 1px solid ButtonText; }}
 }}

@@ -961,6 +961,8 @@ def test_axe_finds_nothing(phone, scheme):
 
 def test_what_is_chosen_and_has_the_focus_is_seen_in_forced_colours(phone):
     phone.emulate_media(forced_colors="active")
+    padded = phone.locator(".mha-picture").first.evaluate("each => getComputedStyle(each).boxShadow")
+    assert padded == "rgb(255, 255, 255) 0px 0px 0px 6px", "its paper goes on to the card's edge"
     chosen, other = (
         lab_of(phone, "qkv_workbench").get_by_role("radio", name=f"query {word}") for word in ("it", "cat")
     )
