@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 from nbformat import v4
 
 from mha_helpers import exercises
-from tools.site import command, slides
+from tools.site import command, pages, slides
 from tools.writing.notebooks import (
     NOTEBOOKS,
     NotebookError,
@@ -169,6 +169,15 @@ def test_a_figure_is_shown_sharp():
     page = page_of(notebook_of(cell("# Title", "slide"), cell("draw()", code=True, outputs=[figure])))
     [shown] = page("img")
     assert (shown["src"][:18], shown["alt"]) == ("data:image/svg+xml", "arcs")
+
+
+def test_a_labs_still_picture_leads_to_the_live_lab_on_the_page_beside():
+    still = v4.new_output("display_data", {"image/png": PNG, "text/plain": "Lab: banks. Drag."})
+    lab = cell("labs.two_banks()", code=True, outputs=[still])
+    notebook = notebook_of(cell("# Title", "slide"), lab)
+    page = BeautifulSoup(slides.slides(notebook, "01_self_attention"), "html.parser")
+    assert page.select_one(".live a")["href"] == f"../01_self_attention.html#cell-id={lab.id}"
+    assert BeautifulSoup(pages.export(notebook, "01_self_attention"), "html.parser").find(id=f"cell-id={lab.id}")
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ def written(path, lite=""):
     notebook = read(path)
     files = {f"{path.stem}.html": pages.export(notebook, path.stem, lite)}
     if slides.has_slides(notebook):
-        files[f"slides/{path.stem}.html"] = slides.slides(notebook)
+        files[f"slides/{path.stem}.html"] = slides.slides(notebook, path.stem)
     return files
 
 

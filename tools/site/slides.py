@@ -51,13 +51,15 @@ def has_slides(notebook):
     return any(slide_type(cell) in BEGINNINGS for cell in notebook.cells)
 
 
-def slides(notebook):
+def slides(notebook, name=""):
     """Render a notebook's slides.
 
     Parameters
     ----------
     notebook : NotebookNode
         As it is stored, with its outputs.
+    name : str, optional
+        Its file's, without `.ipynb`: a lab's still picture leads to the live lab on the page of that name.
 
     Returns
     -------
@@ -71,7 +73,7 @@ def slides(notebook):
     """
     if not has_slides(notebook):
         raise NotebookError('has no slides; give its cells slide types (JupyterLab: property inspector, "Slide Type")')
-    page, _ = _Page().from_notebook_node(cut(notebook), {"icon": address_of_icon()})
+    page, _ = _Page().from_notebook_node(cut(notebook), {"icon": address_of_icon(), "page": name and f"../{name}.html"})
     return with_links(page, up="../")
 
 
