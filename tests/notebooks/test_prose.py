@@ -39,3 +39,13 @@ def test_every_number_in_prose_is_shown_by_a_cell_or_printed_by_a_source(path):
     found = NUMBER.findall(NOT_A_RESULT.sub(" ", FOLDED.sub(" ", prose)))
     assert found, "the test reads no numbers: is the notebook without any?"
     assert [number for number in found if number not in known] == []
+
+
+# A dark theme turns figures and labs over, and what was dark is then the brightest.
+BRIGHTNESS = re.compile(r"\b(pale|dark|bright|light(?= (?:cell|colour|shade|row)))(e?r|est)?\b", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("path", course_notebooks(), ids=lambda path: path.stem)
+def test_nothing_is_told_by_how_bright_it_is(path):
+    shown = [(cell.source, cell.get("outputs", [])) for cell in read(path).cells]
+    assert BRIGHTNESS.findall(str(shown)) == []

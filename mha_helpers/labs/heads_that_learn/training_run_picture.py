@@ -49,19 +49,18 @@ def draw(result, readout, moments, knock_outs):
     -------
     str
     """
-    measured, least = _measured(result)
+    measured, below = _measured(result)
     maps, bottom = _maps(result, knock_outs)
-    notes = _notes(result)
-    height = max(bottom, least + 14 * len(notes) + 6)
-    about = [svg.text(0, height - 14 * i - 8, note, size=TINY, colour=style.QUIET)
-             for i, note in enumerate(reversed(notes))]  # fmt: skip
+    about = [
+        svg.text(0, below + 14 * (i + 1), note, size=TINY, colour=style.QUIET) for i, note in enumerate(_notes(result))
+    ]
     shown = ""
     for first in range(0, len(result.letters), HALF):  # above the knob: on a phone, too, both are seen
         strip, width, high = _strip(result, first)
         shown += svg.document(width, high, strip, label="The guesses go on." if first else readout)
     curve = [*_curve(result, moments), *measured, *about]
-    shown += svg.document(WIDTHS[0], height, curve, label="The loss of each step.")
-    return shown + svg.document(WIDTHS[1], height, maps, label="A map of each head.")
+    shown += svg.document(WIDTHS[0], below + 14 * len(about) + 8, curve, label="The loss of each step.")
+    return shown + svg.document(WIDTHS[1], bottom, maps, label="A map of each head.")
 
 
 def _curve(result, moments):
