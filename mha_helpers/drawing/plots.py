@@ -29,6 +29,7 @@ WIDE = 100  # from this factor between its values on, curves have a logarithmic 
 MANY = 60  # cells: from here on numbers lose their 0, and weights of nearly zero are blank, so that the rest is seen
 ATTENTION = "query \\ key"  # what rows and columns are, in the corner as `matrices` has it
 LONG = 20  # letters: a bar's longer name goes on in the next line
+BELOW_AXIS = 36  # points that an axis' numbers and its name take
 PAD = 3.5  # points between cells and the names beside them, as matplotlib has it
 LETTER = 0.085  # inches: how wide one is, about
 
@@ -249,6 +250,8 @@ def curves(
     >>> curves([1, 2], [1.0, 2.1], ["measured"], x_name="d_k", title="variance")
     Curves against d_k = 1, 2. variance: measured 1.00, 2.10.
     """
+    from matplotlib.transforms import offset_copy  # only here: it loads matplotlib
+
     x, values = as_float_array("x", x), np.atleast_2d(as_float_array("values", values))
     if values.shape != (len(names) or 1, x.size) or not x.size:
         raise ValueError(
@@ -268,7 +271,8 @@ def curves(
         ax.set_xlabel(f"{x_name}, doubling" if doubling else x_name)
         ax.grid(axis="y")
         if several:
-            ax.legend(loc="upper left", bbox_to_anchor=(0, -0.22))
+            below_names = offset_copy(ax.transAxes, ax.figure, 0, -BELOW_AXIS, units="points")
+            ax.legend(loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below_names)
         return say(ax, title, lambda title: f"{against} {title}: {text}" if title else f"{against} {text}")
 
 

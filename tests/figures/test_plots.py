@@ -281,6 +281,14 @@ def test_curves_draw_what_they_are_given():
     assert repr(drawn) == "Curves against d_k = 1, 2, 4. a 1.00, 2.00, 3.00, b 3.00, 2.00, 1.00."
 
 
+@pytest.mark.parametrize("height", [2.0, 5.0])
+def test_a_legend_stands_below_the_axis_name(height):
+    drawn = figures.curves([1, 2], [[1.0, 2.0], [2.0, 1.0]], ["a", "b"], x_name="steps")
+    drawn.figure.set_figheight(height)
+    drawn.figure.draw_without_rendering()
+    assert drawn.get_legend().get_window_extent().y1 < drawn.xaxis.label.get_window_extent().y0
+
+
 def test_two_curves_differ_in_more_than_colour():
     a, b = figures.curves([1, 2], [[1.0, 2.0], [2.0, 1.0]], ["a", "b"]).lines
     assert a.get_linestyle() != b.get_linestyle()

@@ -57,7 +57,7 @@ def test_a_plot_of_matplotlibs_carries_its_letters_too():
     drawn = figures.attention_map([[1.0]], ["cat"], title="Tired")._repr_mimebundle_()
     picture = base64.b64decode(IMAGE.search(drawn["text/html"])[1]).decode()
     assert {weight: characters(font) for weight, font in faces(picture).items()} == {
-        400: "".join(sorted({*"cat1.00querykey"})),
+        400: "".join(sorted({*"cat1.00query \\ key"})),
         700: "".join(sorted({*"Tired"})),
     }
 
