@@ -157,3 +157,11 @@ def test_a_run_before_its_first_step_is_shown():
 def test_what_is_no_such_training_is_refused(training):
     with pytest.raises(ValueError, match=r"needs a training\.Training on tasks\.repeated_sequences"):
         training_run(training)
+
+
+def test_letters_beside_a_map_do_not_touch():
+    picture = import_module("mha_helpers.labs.heads_that_learn.training_run_picture")
+    for result in (computed(), computed(step=400)):
+        beside = sorted(y for x, y, _ in placed(pictures(result)[-1]) if x == picture.MAPS - 12)
+        assert len(beside) == 2 * len(result.letters)
+        assert np.diff(beside).min() > picture.TINY

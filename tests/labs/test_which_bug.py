@@ -581,3 +581,11 @@ def test_a_probe_that_is_switched_off_is_never_drawn_as_not_asked(monkeypatch):
     monkeypatch.setattr(lab, "render", lambda result: drawn.append(result) or render(result))
     lab.controls["entropy"].value = False
     assert {result.used for result in drawn} == {1}
+
+
+def test_a_cards_last_line_stands_clear_of_its_border():
+    lab = diagnosis.which_bug()
+    [card] = re.findall(r"<svg[^>]*Probe: entropy\..*?</svg>", lab.picture.value)
+    assert "in %" in card
+    height = float(re.search(r'<rect x="0" y="0" width="\d+" height="(\d+)"', card)[1])
+    assert max(map(float, re.findall(r'<text x="[\d.]+" y="([\d.]+)"', card))) < height - 8
