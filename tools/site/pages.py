@@ -18,7 +18,7 @@ from tools.site import reading
 from tools.site.course_map import course_map
 from tools.site.formulas import rendered
 from tools.site.look import read, style_sheet
-from tools.site.look.frames import IMAGE, with_figures
+from tools.site.look.frames import IMAGE, with_code, with_figures
 from tools.site.thumbnails import address_of_icon
 from tools.teaching.sheet import with_whole_names
 from tools.writing.answers import with_picture
@@ -115,7 +115,7 @@ def export(notebook, name, lite="", up=""):
     }
     page, _ = PageExporter().from_notebook_node(notebook, resources)
     page = STYLE.sub(lambda style: lighter(style[0]), page)
-    page = reading.with_minutes(with_figures(page))
+    page = reading.with_minutes(with_code(with_figures(page)))
     page = page.replace("<!-- contents -->", reading.contents(page), 1)
     return with_links(page)  # in the course's map, too, which is an output
 

@@ -1,12 +1,15 @@
-"""Frames for what may be wider than the screen: figures, formulas and tables, each of which scrolls within itself."""
+"""Frames for what may be wider than text or the screen: code, figures, and formulas and tables that scroll."""
 
 import base64
+import html
 import math
 import re
 from xml.etree import ElementTree
 
 LEAST = 10  # pixels on the screen: no letter of a figure is smaller
 COLUMN = 646  # pixels: what a frame as wide as the text, `--column` in `page.css`, leaves to a figure
+LETTERS = 80  # of code: what a frame as wide as the text has room for
+CODE = re.compile(r'(?s)(<div class="highlight[^"]*)(">.*?</div>)')
 IMAGE = re.compile(r'<img\b[^>]*?src="data:image/svg\+xml;base64,([^"]*)"[^>]*>')
 FONT_SIZE = re.compile(r"font(?:-size)?: ?([\d.]+)px")
 
@@ -24,6 +27,16 @@ def with_figures(page):
     One with ids is left an image: they might be those of another on the page.
     """
     return IMAGE.sub(_figure, page)
+
+
+def with_code(page):
+    """Return a page on which code has the broad frame if one of its lines needs it."""
+    return CODE.sub(_code, page)
+
+
+def _code(block):
+    lines = html.unescape(re.sub("<[^>]*>", "", block[2][2:])).splitlines()
+    return f"{block[1]} broad{block[2]}" if max(map(len, lines)) > LETTERS else block[0]
 
 
 def _figure(image):
