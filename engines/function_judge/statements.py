@@ -150,7 +150,7 @@ class Statement:
 
     @functools.cached_property
     def is_nothing(self) -> bool:
-        """Whether it gives a variable no value yet: `mask = None`."""
+        """Whether it gives a variable no value yet: `scale = None`."""
         value = getattr(self.node, "value", self.node)
         return isinstance(value, ast.Constant) and value.value is None
 

@@ -33,9 +33,10 @@ MAX_MINUTES = 60 * 24 * 31  # a kernel may live for weeks
 MAX_TOLD = 3  # lines, and files, of one learner's that are left out
 # What checks name beside the mistakes of the catalogue.
 MORE_MISTAKES = (
-    "arguments-order", "class-itself", "extra-argument", "float16", "folded-never-folded", "fractions-lost",
-    "held-as-objects", "input-changed", "never-ends", "not-repeatable", "one-list-for-all-rows", "other-default",
-    "outside-array", "result-thrown-away", "return-in-loop", "wrong-condition", "wrong-helper", "zero-times-inf",
+    "arguments-order", "class-itself", "extra-argument", "fixed-axes", "float16", "folded-never-folded",
+    "fractions-lost", "held-as-objects", "input-changed", "never-ends", "not-repeatable", "one-list-for-all-rows",
+    "other-default", "outside-array", "result-thrown-away", "return-in-loop", "wrong-condition", "wrong-helper",
+    "zero-times-inf",
 )  # fmt: skip
 COLUMNS = "{:28}  {:>8}  {:>10}  {:>11}  {:>11}  {:>13}  {:>7}  {}"
 HEADER = ("exercise", "learners", "right away", "right later", "still wrong", "not attempted", "minutes", "mistakes")
