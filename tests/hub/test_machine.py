@@ -3,6 +3,7 @@
 import grp
 import json
 import os
+import shutil
 import subprocess
 from types import SimpleNamespace
 
@@ -103,6 +104,19 @@ def test_no_room_for_disks_is_said(folder, monkeypatch):
     with pytest.raises(HubError, match=r"no room for .*disks/anna\.img, 1024 MiB \(No space left"):
         machine.make_home(room_of(folder), "anna")
     assert list((folder / "disks").iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("mkfs.ext4"), reason="root makes disks, by mkfs.ext4")
+def test_the_room_of_a_disk_is_taken_when_it_is_made_and_nobody_else_can_fill_it(folder):
+    disk = folder / "anna.img"
+    machine.make_disk(disk, 2**26, 1000)
+    assert disk.stat().st_blocks * 512 >= 2**26
+    sparse = folder / "of_a_backup.img"
+    subprocess.run(["cp", "--sparse=always", disk, sparse], check=True)
+    assert sparse.stat().st_blocks * 512 < 2**26
+    machine.make_disk(sparse, 2**26, 1000)
+    assert sparse.stat().st_blocks * 512 >= 2**26
+    assert sparse.read_bytes() == disk.read_bytes(), "what is in it stays"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")

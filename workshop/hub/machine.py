@@ -176,20 +176,26 @@ def ask(*command, stdin=None):
 
 
 def make_disk(disk, size, files, user_id=0):
-    """Make a file of fixed size that belongs to a user, with an empty file system in it, unless it is there."""
-    if disk.exists():
-        return
-    part = disk.with_suffix(".part")
-    part.touch(mode=0o600)
+    """Make a file of fixed size that belongs to a user, with an empty file system in it, unless it is there.
+
+    Its room is taken now, not when somebody saves: that of a file from a backup, too, which has holes.
+    """
+    is_new = not disk.exists()
+    part = disk.with_suffix(".part") if is_new else disk
+    if is_new:
+        part.touch(mode=0o600)
     try:
         with open(part, "r+b") as file:
-            os.posix_fallocate(file.fileno(), 0, size)  # the room is taken now, not when somebody saves
+            os.posix_fallocate(file.fileno(), 0, size)
     except OSError as error:
-        part.unlink()
+        if is_new:
+            part.unlink()
         raise HubError(f"there is no room for {disk}, {size // 2**20} MiB ({error.strerror})") from error
-    ask("mkfs.ext4", "-q", "-F", "-m", "0", "-N", files, part)
-    os.chown(part, user_id, user_id)
-    part.rename(disk)
+    if is_new:
+        # Without `nodiscard`, mkfs gives back to the machine what was just taken.
+        ask("mkfs.ext4", "-q", "-F", "-m", "0", "-E", "nodiscard", "-N", files, part)
+        os.chown(part, user_id, user_id)
+        part.rename(disk)
 
 
 def free_user_id(room):
@@ -215,8 +221,7 @@ def mount_disk(disk, folder):
 
 def make_home(room, learner):
     """Make and mount a learner's disk, with the folders that their server is given, and their terminals."""
-    if not room.disk(learner).exists():
-        make_disk(room.disk(learner), DISK, FILES, free_user_id(room))
+    make_disk(room.disk(learner), DISK, FILES, free_user_id(room))
     mount_disk(room.disk(learner), room.home(learner))
     user_id = room.disk(learner).stat().st_uid
     readers = grp.getgrnam(room.readers).gr_gid if room.readers else 0
