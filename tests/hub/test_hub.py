@@ -160,6 +160,17 @@ def test_a_learner_whose_notebooks_are_a_file_can_start_all_the_same_and_keeps_t
     assert "cannot be copied there" in capsys.readouterr().err
 
 
+def test_a_learner_with_a_pipe_where_a_notebook_is_written_can_start_all_the_same(tmp_path):
+    course, own = tmp_path / "course", tmp_path / "own"
+    for folder in (course, own):
+        folder.mkdir()
+    (course / "01.ipynb").write_text("course")
+    os.mkfifo(own / ".01.ipynb.part")
+    code = "import sys, pathlib, workshop.hub.server as server; server.copy_notebooks(*map(pathlib.Path, sys.argv[1:]))"
+    subprocess.run([sys.executable, "-c", code, course, own], cwd=NOTEBOOKS.parent, check=True, timeout=60)
+    assert (own / "01.ipynb").read_text() == "course"
+
+
 def test_a_learner_whose_disk_is_full_can_start_all_the_same(tmp_path, monkeypatch, capsys):
     course, own = tmp_path / "course", tmp_path / "notebooks"
     course.mkdir()

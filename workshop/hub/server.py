@@ -23,8 +23,10 @@ def copy_notebooks(course, own):
 
 
 def _copy(notebook, own):
-    # Under another name until it is whole: a full disk must not leave half a notebook.
+    # Under another name until it is whole: a full disk must not leave half a notebook. What has that name goes first: a
+    # pipe would be waited for.
     part = own / f".{notebook.name}.part"
+    part.unlink(missing_ok=True)
     try:
         part.write_bytes(notebook.read_bytes())
         part.rename(own / notebook.name)
