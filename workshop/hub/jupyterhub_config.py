@@ -73,7 +73,7 @@ c.Spawner.environment = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"
 c.Spawner.environment |= {"JUPYTER_CONFIG_PATH": "/opt/attention/workshop/hub/jupyter", "SHELL": "/bin/bash"}
 c.Spawner.environment["JUPYTER_RUNTIME_DIR"] = "/tmp/jupyter"  # a kernel starts on a full disk, too
 c.Spawner.poll_interval = 5  # seconds until a server that died can be started again
-c.Spawner.start_timeout = c.Spawner.http_timeout = 180  # a whole room starts at once
+c.Spawner.start_timeout = c.Spawner.http_timeout = 300  # a whole room starts at once
 
 
 def take_place(spawner):
