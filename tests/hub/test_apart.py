@@ -10,7 +10,7 @@ import shutil
 import socket
 import subprocess
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -41,6 +41,18 @@ async def start_servers(hub, *names):
         learner = await visitor(hub, name)
         await learner.start_server()
         await learner.close()
+
+
+async def start_anew(hub, learner):
+    """Kill a learner's server, and start it when the hub has noticed."""
+    command = ["podman", "kill", f"{hub.room.name}-{learner.name}-server"]
+    subprocess.run(command, check=True, capture_output=True)
+    for _ in range(60):
+        status = await learner.client.get(f"{hub.url}hub/api/users/{learner.name}")
+        if status.is_success and not status.json()["servers"]:
+            break
+        await asyncio.sleep(0.5)
+    await learner.start_server()
 
 
 async def visitor(hub, name):
@@ -287,6 +299,43 @@ def test_a_learner_has_no_rights_and_sees_nothing_of_anybody_else(hub):
     assert lines[-1] == "[]"
 
 
+NAMES = """
+import os
+found = []
+for place, _, files in os.walk("/sys"):
+    for path in (os.path.join(place, name) for name in files):
+        try:
+            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+                found += [path] * ({folder!r}.encode() in file.read(65536))
+        except OSError:
+            pass
+print(found)
+"""
+
+
+def test_the_machines_disks_do_not_tell_a_learner_the_others_names(hub):
+    assert run_cell(hub, "anna", NAMES.format(folder=str(hub.room.folder))) == "[]\n"
+
+
+def test_a_wish_for_another_image_is_not_heard_and_keeps_nobody_from_starting(hub):
+    inspect_it = ["podman", "inspect", "--format", "{{.ImageName}} {{.Config.Cmd}} {{len .Mounts}}"]
+
+    def started():
+        return subprocess.run([*inspect_it, f"{hub.room.name}-anna-server"], capture_output=True, check=True).stdout
+
+    async def wish(anna):
+        before, own = started(), f"{hub.url}hub/api/users/anna/server"
+        await anna.client.delete(own, headers=anna._headers("/hub/"))
+        while (await anna.client.get(f"{hub.url}hub/api/users/anna")).json()["servers"]:
+            await asyncio.sleep(0.5)
+        options = {"image": "localhost/debian-python", "cmd": ["sh"], "volumes": {"/": "/machine"}}
+        answer = await anna.client.post(own, json=options, headers=anna._headers("/hub/"))
+        await anna.start_server()
+        return answer.is_success, started() == before
+
+    assert asyncio.run(_as(hub, "anna", wish)) == (True, True)
+
+
 HAND_IN = """
 !cp notebooks/01_self_attention.ipynb /handed_in/
 import os
@@ -409,13 +458,7 @@ def test_a_full_disk_is_full_for_its_owner_alone_and_can_be_tidied(hub):
         said = await cell_of(anna, DISK)
         with pytest.raises(TroubleError, match=r"more\.ipynb: 5"):
             await anna.save("more.ipynb", v4.new_notebook(cells=[v4.new_code_cell("x" * 10**6)]))
-        subprocess.run(["podman", "kill", f"{hub.room.name}-anna-server"], check=True, capture_output=True)
-        for _ in range(60):  # until the hub has noticed
-            status = await anna.client.get(f"{hub.url}hub/api/users/anna")
-            if status.is_success and not status.json()["servers"]:
-                break
-            await asyncio.sleep(0.5)
-        await anna.start_server()  # on the full disk
+        await start_anew(hub, anna)  # on the full disk
         for file in (await anna._api("GET", "contents/"))["content"]:
             if file["name"].startswith("full-"):
                 await anna._api("DELETE", f"contents/{file['path']}")
@@ -693,3 +736,20 @@ def test_the_right_password_is_let_in_whatever_others_have_tried(hub):
         await (await visitor(hub, "anna")).close()
 
     asyncio.run(evening())
+
+
+def test_heads_of_requests_that_never_end_leave_the_proxy_its_memory(hub):
+    proxy = hub.main_process("proxy")
+    before = most_memory(proxy)
+    where = ("127.0.0.1", urlsplit(hub.url).port)
+    with ExitStack() as held:
+        connections = [held.enter_context(socket.create_connection(where)) for _ in range(600)]
+        for each in connections:
+            each.sendall(b"GET / HTTP/1.1\r\n")
+            each.setblocking(False)
+        for _ in range(100):
+            for each in connections:
+                with suppress(OSError):  # it is refused
+                    each.send(b"X: " + 9000 * b"x" + b"\r\n")
+        assert proxy.is_running()
+        assert most_memory(proxy) - before < 128 * 2**20

@@ -44,7 +44,8 @@ c.DockerSpawner.extra_host_config = {
     "read_only": True,
     "tmpfs": {place: f"size={size}m,mode=1777,nosuid,nodev" for place, size in scratch.items()},
     "cap_drop": ["ALL"],
-    "security_opt": ["no-new-privileges", f"seccomp={room.folder / 'seccomp.json'}"],
+    # Masked are the machine's disks, whose files have learners' names.
+    "security_opt": ["no-new-privileges", f"seccomp={room.folder / 'seccomp.json'}", "mask=/sys/devices/virtual/block"],
     "sysctls": {
         "net.ipv6.conf.all.disable_ipv6": "1",  # by which a network's members would find the machine itself
         "kernel.shmall": "16384",  # pages: what stays when its program has ended would end the server
@@ -78,6 +79,8 @@ c.Spawner.start_timeout = c.Spawner.http_timeout = 300  # a whole room starts at
 
 def take_place(spawner):
     """Give a server the learner's own user id, network and disk, and the way to the hub from there."""
+    # What a request for a server wishes for is not heard. Refused, it would be so at each start to come.
+    spawner.user_options = {}
     name = spawner.user.name
     place, home = room.place(name), room.home(name)
     spawner.network_name = place.network

@@ -309,15 +309,18 @@ def run_proxy(room):
     for name, file in copied.items():
         shutil.copyfile(file, folder / name)
     here = "127.0.0.1:" if parts.hostname.endswith("localhost") else ""
-    # Learners' networks reach no entry point but "learners". "Bad Gateway" comes soon, where a server is gone.
+    # Learners' networks reach no entry point but "learners". "Bad Gateway" comes soon, where a server is gone. Heads of
+    # requests end at 16 KiB, and `fastProxy`, which reads into buffers of fixed size, refuses large heads of answers:
+    # who sends many of them would take the proxy's memory.
     command = f"""
         traefik --global.checkNewVersion=false --global.sendAnonymousUsage=false --log.level=ERROR --api=true
-        --providers.file.directory=/proxy --providers.providersThrottleDuration=0s
+        --experimental.fastProxy=true --providers.file.directory=/proxy --providers.providersThrottleDuration=0s
         --serversTransport.forwardingTimeouts.dialTimeout=3s
         --entryPoints.public.address={room.proxy}:8000 --entryPoints.public.http.tls={str(room.is_encrypted).lower()}
-        --entryPoints.public.transport.lifeCycle.graceTimeOut=1s
+        --entryPoints.public.transport.lifeCycle.graceTimeOut=1s --entryPoints.public.http.maxHeaderBytes=16384
         --entryPoints.auth_api.address={room.proxy}:8099
         --entryPoints.learners.address=:8081 --entryPoints.interface.address=127.0.0.1:8082
+        --entryPoints.interface.http.maxHeaderBytes=16384
     """.split()
     options = [f"--publish={here}{room.port}:8000", f"--volume={folder}:/proxy:ro", f"--env=HUB={room.hub}"]
     # Who opens connections for nothing meets the number of files before the memory ends.
