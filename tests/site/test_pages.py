@@ -8,6 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from nbformat import v4
+from playwright.sync_api import expect
 
 from mha_helpers import course
 from tools.site import command, pages
@@ -377,7 +378,8 @@ TEXTS = """() => {
 CUT = """() => [document.documentElement.scrollWidth, ...[...document.querySelectorAll("body *")]
     .filter(each => !each.closest("math, svg, .mha-over") && each.checkVisibility() && each.clientWidth)
     .filter(each => each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== "inline")
-    .filter(each => !(each.tabIndex === 0 && each.parentElement.matches(".more-right, .more-left")))
+    .filter(each => !(each.tabIndex === 0 && getComputedStyle(each).overflowX === "auto"
+        && each.parentElement.matches(".more-right, .more-left")))
     .map(each => `${each.localName}.${each.className}: ${each.textContent.trim().slice(0, 40)}`)]"""
 
 
@@ -391,6 +393,7 @@ def test_on_a_phone_every_letter_is_large_enough_and_what_is_wide_scrolls_within
             if name.startswith("slides/"):  # for a projector
                 continue
             page.goto(path.as_uri())
+            page.evaluate("() => document.querySelectorAll('details').forEach(fold => fold.open = true)")
             page.evaluate("() => Promise.all([...document.images].map(image => image.decode()))")
             page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
             small |= {
@@ -457,6 +460,16 @@ def test_no_line_of_code_or_print_breaks_and_all_code_is_in_sight(browser, folde
             page.goto((folder / f"{path.stem}.html").as_uri())
             broken += page.evaluate(BROKEN)
     assert broken == []
+
+
+@pytest.mark.browser
+def test_the_contents_mark_the_section_that_is_read(browser, folder):
+    with browser.new_context(viewport={"width": 1280, "height": 900}, offline=True) as context:
+        page = context.new_page()
+        page.goto((folder / "01_self_attention.html").as_uri())
+        for link in page.locator(".contents ol a").all():
+            link.click()
+            expect(page.locator(".contents [aria-current]")).to_have_text(link.text_content())
 
 
 def test_an_exercise_on_a_page_says_where_it_can_be_tried(folder):

@@ -15,7 +15,7 @@ document.querySelectorAll(".sideways, .highlight > pre, .jp-RenderedText > pre")
 /* The list of contents marks the section that is being read, and how much of the page has been. */
 const list = document.querySelector(".contents");
 if (list) {
-  const links = new Map([...list.querySelectorAll("ol a")].map(link => [decodeURIComponent(link.hash.slice(1)), link]));
+  const links = new Map([...list.querySelectorAll("ol a")].map(link => [link.getAttribute("href").slice(1), link]));
   const headings = [...document.querySelectorAll("main h2")].filter(heading => links.has(heading.id));
   const progress = list.querySelector("progress");
   let waits = false;
