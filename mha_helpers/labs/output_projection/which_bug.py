@@ -225,9 +225,9 @@ def sentence(result):
     return " ".join([*readout, result.score])
 
 
-CARD, BED = (322, 100), (53, 68)  # pixels: a probe's card, and a patient
+CARD, BED = (322, 97), (53, 68)  # pixels: a probe's card, and a patient
 TABLE = 176  # of a probe's numbers, beside which stand its words
-STRIP, DESK = 322, 76  # half the width of all, and how high it is below the cards
+STRIP, DESK = 322, 72  # half the width of all, and how high it is below the cards
 COIN = palette.TOKENS[1]
 STAMPS = {"right": style.GOOD, "wrong": style.ALARM, "explained": style.QUIET}
 BEDS = (DEMO, *LETTERS, YOURS)
