@@ -86,11 +86,12 @@ def answered(page):
 
 
 def expect_numbers(lab, *rows, decimals=2):
-    """Wait until a lab's picture has these numbers, a row's in their order."""
-    wanted = ["|".join(style.number(value, decimals) for value in row) for row in rows]
+    """Wait until a lab's picture has these numbers, a row's in their order, with the 0 before the point or without."""
+    wanted = ["|".join(re.sub(r"^0(?=\.)", "", style.number(value, decimals)) for value in row) for row in rows]
     shown = """([lab, rows]) => {
-        const texts = [...lab.querySelectorAll(".mha-picture svg text")].map(text => text.textContent).join("|");
-        return rows.every(row => texts.includes(row));
+        const texts = [...lab.querySelectorAll(".mha-picture svg text")].map(text => text.textContent);
+        const written = texts.map(text => text.replace(/^0(?=\\.)/, "")).join("|");
+        return rows.every(row => written.includes(row));
     }"""
     lab.page.wait_for_function(shown, arg=[lab.element_handle(), wanted])
 
