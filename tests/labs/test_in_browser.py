@@ -144,6 +144,8 @@ def test_few_tab_stops(lab_of, name):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
+    seen.page.emulate_media(reduced_motion="reduce")  # nothing begins to play by itself,
+    seen.page.wait_for_function("() => !document.querySelector('.mha-plays')")  # and what has begun comes to its end
     seen.page.locator(".mha-lab").evaluate_all(
         """async (all, width) => {
             all.forEach(lab => lab.style.width = `${width}px`);
@@ -170,6 +172,7 @@ def test_every_lab_fits_its_page_with_numbers_that_can_be_read(seen, width):
         };
     })""")
     seen.page.locator(".mha-lab").evaluate_all("all => all.forEach(lab => lab.style.width = null)")
+    seen.page.emulate_media(reduced_motion="no-preference")
     assert len(sizes) == len(labs.__all__)
     assert width < 692 or [card for card in sizes if card["height"] > MAX_HEIGHT] == []
     assert [card for card in sizes if card["overflow"] > 0] == []
