@@ -54,4 +54,4 @@ def said_above(cell):
     -------
     list of str
     """
-    return [said for name, said in _not_right.items() if re.search(rf"\b{re.escape(name)}\(", cell)]
+    return [sentence for name, sentence in _not_right.items() if re.search(rf"\b{re.escape(name)}\(", cell)]

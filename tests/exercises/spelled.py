@@ -702,7 +702,7 @@ def combine_in_no_round(heads):
 @wrong("attention_received")
 def received_by_a_wrong_condition(weights):
     if weights.ndim > 3:  # here
-        return [received_by_a_wrong_condition(one) for one in weights]
+        return [received_by_a_wrong_condition(head) for head in weights]
     return [sum(row[key] for row in weights) for key in range(weights.shape[-1])]
 
 
